@@ -1,0 +1,49 @@
+// What a command sees of the world. Everything comes in here, so that a test of a command is a function call.
+
+import type { Config, Environment, Flags } from "../src/config.ts"
+import type { Clock } from "../src/core/clock.ts"
+import type { Gate } from "../src/core/gate.ts"
+import type { Output } from "./output.ts"
+
+/** The process, as `main.ts` hands it over. */
+export type ProcessEnv = {
+  readonly environment: Environment
+  readonly userId: number
+  readonly clock: Clock
+  readonly write: (text: string) => unknown
+  readonly writeError: (text: string) => unknown
+  readonly isTerminal: boolean
+  readonly columns: number
+  /** All of standard input. */
+  readonly readInput: () => Promise<string>
+  /** `null` if the file does not exist or cannot be read. */
+  readonly readFile: (path: string) => string | null
+  readonly sleep: (milliseconds: number) => Promise<void>
+  /** Calls `handle` for each SIGTERM, SIGINT and SIGHUP that comes. */
+  readonly untilSignal: (handle: (signal: "SIGTERM" | "SIGINT" | "SIGHUP") => void) => void
+  readonly exitNow: (code: number) => void
+}
+
+/** The options that every command takes, before or after its name. */
+export type GlobalOptions = {
+  readonly server?: string
+  readonly tokenFile?: string
+  readonly offline?: boolean
+  readonly db?: string
+  readonly config?: string
+  readonly json?: boolean
+  readonly quiet?: boolean
+}
+
+/** Made for one run of one command. */
+export type CommandEnv = {
+  readonly process: ProcessEnv
+  readonly options: GlobalOptions
+  readonly out: Output
+  /** Throws `ConfigError`. */
+  readonly config: (flags?: Flags) => Config
+  /** Runs `use` with the gate that the options ask for, on-line or off-line, and closes it afterwards. */
+  readonly withGate: <T>(use: (gate: Gate) => Promise<T>) => Promise<T>
+  /** Sets the exit code of a run that does not throw. */
+  readonly exitWith: (code: number) => void
+}

@@ -1,0 +1,93 @@
+// ipgate deny: take entries off the lists, and say what still lets the address in.
+
+import { Command } from "commander"
+import type { ListName } from "../../src/core/entry.ts"
+import type { Gate, Match } from "../../src/core/gate.ts"
+import type { Network } from "../../src/core/network.ts"
+import { matchToJson } from "../../src/wire/codec.ts"
+import { type ChangeResult, eachTarget, reportChanges } from "../change-report.ts"
+import type { CommandEnv } from "../command-env.ts"
+import { UsageError } from "../exit.ts"
+import { isListed } from "../is-listed.ts"
+import { readTargets } from "../targets.ts"
+
+type Options = { temp?: boolean; perm?: boolean; dryRun?: boolean; errorUnchanged?: boolean }
+
+const NAMES = { perm: "the permanent list", temp: "the temporary list" } as const
+
+export function denyCommand(env: CommandEnv): Command {
+  return new Command("deny")
+    .summary("take addresses or networks off the lists")
+    .description(
+      "Take addresses or networks off the lists. Whatever is on no list is denied already: this removes entries\n" +
+        "that allow, and says which other entry still lets the address in.",
+    )
+    .argument("<ip|cidr...>", "addresses or networks; - reads them from standard input, one a line")
+    .option("--temp", "only from the temporary list")
+    .option("--perm", "only from the permanent list")
+    .option("--dry-run", "say what would be done, and do nothing")
+    .option("--error-unchanged", "exit with 3 if nothing had to be changed")
+    .addHelpText(
+      "before",
+      `Examples:
+  ipgate deny 203.0.113.7
+  ipgate deny 192.0.2.0/28 --perm
+`,
+    )
+    .action(async (texts: string[], options: Options) => {
+      if (options.temp && options.perm)
+        throw new UsageError("--temp and --perm exclude each other", "leave both out for both lists")
+      const lists: ListName[] = options.temp ? ["temp"] : options.perm ? ["perm"] : ["perm", "temp"]
+      const networks = await readTargets(texts, env.process.readInput)
+      const dryRun = options.dryRun === true
+      const results = await env.withGate((gate) =>
+        eachTarget(networks, (network) => deny(gate, network, lists, dryRun)),
+      )
+      reportChanges(env, results, { dryRun, errorUnchanged: options.errorUnchanged === true })
+    })
+}
+
+async function deny(
+  gate: Gate,
+  network: Network,
+  lists: readonly ListName[],
+  dryRun: boolean,
+): Promise<ChangeResult[]> {
+  const ip = network.toString()
+  const removedFrom: ListName[] = []
+  for (const list of lists) {
+    const removed = dryRun
+      ? await isListed(gate, network, list)
+      : (await removeFrom(gate, network, list)) === "removed"
+    if (removed) removedFrom.push(list)
+  }
+  const { matches } = await gate.check(network)
+  // In a dry run the entries are still there: what stays is what would not have been removed.
+  const still = matches.find((match) => match.ip !== ip || !removedFrom.includes(match.list))
+  const extra = {
+    effective: still === undefined ? "denied" : "allowed",
+    matched_by: still === undefined ? null : matchToJson(still),
+  }
+  const warning = still === undefined ? {} : { warning: `${ip} is still allowed by ${describe(still)}` }
+  if (removedFrom.length === 0) {
+    const line = `${ip} is not on ${lists.map((list) => NAMES[list]).join(" or ")}`
+    return [{ ip, list: null, result: "absent", action: null, extra, line, ...warning }]
+  }
+  return removedFrom.map((list, i) => ({
+    ip,
+    list,
+    result: "removed",
+    action: list === "perm" ? "delete_perm" : "delete_temp",
+    extra,
+    line: `removed ${ip} from ${NAMES[list]}`,
+    ...(i === removedFrom.length - 1 ? warning : {}),
+  }))
+}
+
+function removeFrom(gate: Gate, network: Network, list: ListName): Promise<"removed" | "absent"> {
+  return list === "perm" ? gate.removePermanent(network) : gate.removeTemporary(network)
+}
+
+function describe({ list, ip }: Match): string {
+  return `${list === "perm" ? "permanent" : "temporary"} ${ip}`
+}

@@ -1,0 +1,41 @@
+// On-line or off-line: which gate a command gets. There is no fallback from one to the other.
+
+import { openRemoteGate } from "../src/app/remote.ts"
+import type { Config } from "../src/config.ts"
+import type { Gate } from "../src/core/gate.ts"
+import { checkToken, readTokenFile } from "../src/token-file.ts"
+import type { GlobalOptions, ProcessEnv } from "./command-env.ts"
+import { UsageError } from "./exit.ts"
+
+export type OpenGate = { readonly gate: Gate; readonly close: () => Promise<void> }
+
+/** Throws `UsageError` for options that exclude each other. */
+export async function connect(
+  options: GlobalOptions,
+  config: Config,
+  process: ProcessEnv,
+): Promise<OpenGate> {
+  if (options.offline) {
+    if (options.server !== undefined) throw new UsageError("--offline and --server exclude each other")
+    const { openLocalGate } = await import("../src/app/local.ts")
+    return openLocalGate(config.databasePath, process.clock)
+  }
+  if (options.db !== undefined) {
+    throw new UsageError(
+      "--db goes with --offline: a running server has its own database",
+      "add --offline, or use --server",
+    )
+  }
+  return { gate: openRemoteGate(config.server, () => clientToken(config, process)), close: async () => {} }
+}
+
+/** The token to show: of the named file or variable, else of the files that a server on this machine makes. */
+function clientToken(config: Config, { readFile }: ProcessEnv): string {
+  if (config.tokenFile === null && config.token !== null) {
+    checkToken(config.token, "IPGATE_TOKEN")
+    return config.token
+  }
+  const known = [`${config.stateDirectory}/api-token`, "/var/lib/ipgate/api-token", "/etc/ipgate/api-token"]
+  const path = config.tokenFile ?? known.find((path) => readFile(path) !== null) ?? (known[0] as string)
+  return readTokenFile(path)[0] as string
+}

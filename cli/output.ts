@@ -1,0 +1,73 @@
+// What a command prints: data on stdout, everything else on stderr. Text that anyone wrote is escaped on its way out.
+
+import { printable } from "../src/core/printable.ts"
+import type { Failure } from "./exit.ts"
+
+export type OutputOptions = {
+  readonly write: (text: string) => unknown
+  readonly writeError: (text: string) => unknown
+  readonly json: boolean
+  readonly quiet: boolean
+}
+
+export class Output {
+  constructor(private readonly options: OutputOptions) {}
+
+  /** True if this run prints the JSON contract. */
+  get isJson(): boolean {
+    return this.options.json
+  }
+
+  /** A line for people; with `--quiet` or `--json` nothing. */
+  line(text: string): void {
+    if (!this.options.quiet && !this.options.json) this.options.write(`${printable(text)}\n`)
+  }
+
+  /** The answer for programs. `JSON.stringify` escapes C0; `printable` would break its quoting, so C1 and bidi are escaped here. */
+  json(value: unknown): void {
+    this.options.write(`${escapeJson(JSON.stringify(value))}\n`)
+  }
+
+  /** A remark that is not the answer. */
+  warn(text: string): void {
+    if (!this.options.quiet && !this.options.json) this.options.writeError(`warning: ${printable(text)}\n`)
+  }
+
+  /** Columns under titles, as wide as their widest cell; the last one may be as long as it likes. */
+  table(titles: readonly string[], rows: ReadonlyArray<readonly string[]>): void {
+    if (this.options.quiet) return
+    const cells = [titles, ...rows].map((row) => row.map((cell) => printable(cell)))
+    const widths = titles.map((_, column) =>
+      Math.max(...cells.map((row) => Bun.stringWidth(row[column] ?? ""))),
+    )
+    for (const row of cells) {
+      const padded = row.map(
+        (cell, column) => cell + " ".repeat((widths[column] ?? 0) - Bun.stringWidth(cell)),
+      )
+      this.options.write(`${padded.join("  ").trimEnd()}\n`)
+    }
+  }
+
+  /** Why the command did not do it. */
+  failure({ code, message, hint, exitCode }: Failure): void {
+    if (this.options.json) {
+      const error = { code, message, hint: hint ?? null, exit_code: exitCode }
+      this.options.writeError(`${escapeJson(JSON.stringify({ error }))}\n`)
+      return
+    }
+    const lines = message.split("\n").map((line) => printable(line))
+    this.options.writeError(`ipgate: ${lines.join("\n")}\n`)
+    if (hint !== undefined) this.options.writeError(`  ${printable(hint)}\n`)
+  }
+}
+
+// Inside JSON every unprintable character stands in a string, where \uNNNN is its escape.
+function escapeJson(text: string): string {
+  return text.replace(/[^\x20-\x7e]/g, (character) =>
+    printable(character) === character
+      ? character
+      : [...Array(character.length).keys()]
+          .map((i) => `\\u${character.charCodeAt(i).toString(16).padStart(4, "0")}`)
+          .join(""),
+  )
+}

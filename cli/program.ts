@@ -1,0 +1,129 @@
+// The program: its global options, its commands, and one place where every error becomes an exit code.
+
+import { Command, CommanderError } from "commander"
+import { type Flags, loadConfig } from "../src/config.ts"
+import { VERSION } from "../src/version.ts"
+import type { CommandEnv, GlobalOptions, ProcessEnv } from "./command-env.ts"
+import { allowCommand } from "./commands/allow.ts"
+import { checkCommand } from "./commands/check.ts"
+import { denyCommand } from "./commands/deny.ts"
+import { listCommand } from "./commands/list.ts"
+import { logsCommand } from "./commands/logs.ts"
+import { serveCommand } from "./commands/serve.ts"
+import { statusCommand } from "./commands/status.ts"
+import { connect } from "./connect.ts"
+import { EXIT, failureOf } from "./exit.ts"
+import { Output } from "./output.ts"
+
+/** A command is made for one run, and sees nothing but its environment. */
+export type CommandFactory = (env: CommandEnv) => Command
+
+const COMMANDS: readonly CommandFactory[] = [
+  serveCommand,
+  allowCommand,
+  denyCommand,
+  checkCommand,
+  listCommand,
+  logsCommand,
+  statusCommand,
+]
+
+const EXAMPLES = `Examples:
+  ipgate serve                                     run the gate on 127.0.0.1:8765
+  ipgate allow 203.0.113.7 --ttl 8h -r "on call"   let an address in for eight hours
+  ipgate allow 192.0.2.0/28                        let a network in until you deny it
+  ipgate check 203.0.113.7                         is it let in, and by which entry?
+`
+
+const EPILOGUE = `
+Exit codes:
+  0 done, or already so        1 failed, or "check" says no    2 usage
+  3 unchanged (--error-unchanged)    4 token missing or refused
+  5 server or database out of reach  78 "serve": configuration invalid
+`
+
+/** Runs one command line, without the name of the program. Never throws; returns the exit code. */
+export async function run(argv: readonly string[], process: ProcessEnv): Promise<number> {
+  const { program, exitCode } = buildProgram(process)
+  try {
+    await program.parseAsync(argv, { from: "user" })
+    return exitCode()
+  } catch (error) {
+    if (error instanceof CommanderError && error.exitCode === 0) return EXIT.done
+    const failure = failureOf(error)
+    outputOf(process, { json: argv.includes("--json") }).failure(failure)
+    return failure.exitCode
+  }
+}
+
+/** The tree of commands, for a run and for what is made from it. */
+export function buildProgram(process: ProcessEnv): { program: Command; exitCode: () => number } {
+  let code: number = EXIT.done
+  const program = new Command("ipgate")
+  const env: CommandEnv = {
+    process,
+    get options() {
+      return program.opts<GlobalOptions>()
+    },
+    get out() {
+      return outputOf(process, program.opts<GlobalOptions>())
+    },
+    config: (flags = {}) => {
+      const { config, server, tokenFile, db } = program.opts<GlobalOptions>()
+      const given = Object.entries({ config, server, tokenFile, db, ...flags }).filter(
+        ([, value]) => value !== undefined,
+      )
+      const { environment, userId, readFile } = process
+      return loadConfig({
+        flags: Object.fromEntries(given) as Flags,
+        env: environment,
+        userId,
+        read: readFile,
+      })
+    },
+    withGate: async (use) => {
+      const { gate, close } = await connect(env.options, env.config(), process)
+      try {
+        return await use(gate)
+      } finally {
+        await close()
+      }
+    },
+    exitWith: (value) => {
+      code = value
+    },
+  }
+  program
+    .description("An auth gateway that decides by IP address.")
+    .version(`ipgate ${VERSION}`, "-V, --version", "print the version")
+    .helpOption("-h, --help", "print help")
+    .helpCommand("help [command]", "print help for a command")
+    .option("-s, --server <url>", "the server: host:port, a URL, or unix:/path (IPGATE_SERVER)")
+    .option("--token-file <file>", "the file with the API token (IPGATE_TOKEN_FILE)")
+    .option("--offline", "work on the database directly, while no server runs")
+    .option("--db <url>", "the database, for serve and --offline (IPGATE_DB)")
+    .option("-c, --config <file>", "the configuration file (IPGATE_CONFIG)")
+    .option("--json", "print JSON: a stable contract for programs")
+    .option("-q, --quiet", "print nothing but errors")
+    .option("--no-color", "no colour (NO_COLOR)")
+    .addHelpText("before", EXAMPLES)
+    .addHelpText("after", EPILOGUE)
+  for (const factory of COMMANDS) program.addCommand(factory(env))
+  for (const command of [program, ...program.commands]) {
+    command
+      .exitOverride()
+      .helpOption("-h, --help", "print help")
+      .showSuggestionAfterError()
+      .configureHelp({ showGlobalOptions: command !== program })
+      .configureOutput({
+        writeOut: (text) => process.write(text),
+        // The error itself is printed by run(), once and with its exit code.
+        writeErr: (text) => (text.startsWith("error:") ? undefined : process.writeError(text)),
+      })
+  }
+  return { program, exitCode: () => code }
+}
+
+function outputOf({ write, writeError }: ProcessEnv, { json = false, quiet = false }: GlobalOptions): Output {
+  return new Output({ write, writeError, json, quiet })
+}

@@ -1,0 +1,56 @@
+// Builds dist/ipgate: one executable with the server, the command line, the database thread and libSQL's native addon.
+
+import type { BunPlugin } from "bun"
+
+const TARGETS = ["bun-linux-x64", "bun-linux-arm64", "bun-linux-x64-musl", "bun-linux-arm64-musl"] as const
+type Target = (typeof TARGETS)[number]
+
+const [target = `bun-linux-${process.arch}`, outfile = "dist/ipgate"] = process.argv.slice(2)
+if (!isTarget(target)) {
+  console.error(`build: unknown target ${target}: use ${TARGETS.join(", ")}`)
+  process.exit(2)
+}
+
+const result = await Bun.build({
+  // A worker is an entry point of its own; its name here is the one that thread-store.ts starts it by.
+  entrypoints: ["./cli/main.ts", "./src/store/worker.ts"],
+  plugins: [embedAddon(target)],
+  format: "esm",
+  minify: true,
+  bytecode: true,
+  define: { "process.env.NODE_ENV": '"production"' },
+  compile: {
+    target,
+    outfile,
+    // A file of the current directory must never decide what this program does.
+    autoloadDotenv: false,
+    autoloadBunfig: false,
+    execArgv: ["--disallow-code-generation-from-strings=strict"],
+  },
+})
+for (const log of result.logs) console.error(log)
+if (!result.success) process.exit(1)
+console.log(`built ${outfile} for ${target}`)
+
+function isTarget(text: string): text is Target {
+  return (TARGETS as readonly string[]).includes(text)
+}
+
+/**
+ * libSQL asks for its native addon by a name that it computes, which the bundler cannot follow: the binary would work
+ * beside node_modules and nowhere else. So that call becomes one literal `require` for the target.
+ */
+function embedAddon(target: Target): BunPlugin {
+  const addon = target.replace(/^bun-/, "@libsql/") + (target.endsWith("-musl") ? "" : "-gnu")
+  return {
+    name: "embed-addon",
+    setup(build) {
+      build.onLoad({ filter: /[\\/]node_modules[\\/]libsql[\\/]index\.js$/ }, async ({ path }) => {
+        const source = await Bun.file(path).text()
+        const contents = source.replace("} = requireNative();", `} = require(${JSON.stringify(addon)});`)
+        if (contents === source) throw new Error("libsql/index.js has changed: requireNative() was not found")
+        return { contents, loader: "js" }
+      })
+    },
+  }
+}

@@ -1,0 +1,20 @@
+// The gate over the database itself, for the command line with --offline, while no server holds the file.
+
+import { AUDIT_LOG_ROWS } from "../core/audit.ts"
+import type { Clock } from "../core/clock.ts"
+import type { Gate } from "../core/gate.ts"
+import { LibsqlStore } from "../store/libsql-store.ts"
+import { loadAllowlist } from "./load-allowlist.ts"
+import { assembleWritePath } from "./write-path.ts"
+
+/** Rejects with `unavailable` if a server holds the database. `close` gives it free at the latest with the process. */
+export async function openLocalGate(
+  path: string,
+  clock: Clock,
+): Promise<{ gate: Gate; close: () => Promise<void> }> {
+  const store = new LibsqlStore({ path, auditRows: AUDIT_LOG_ROWS })
+  await store.open(clock.wall())
+  const { allowlist } = await loadAllowlist(store, clock)
+  const { gate } = assembleWritePath(store, allowlist, clock, clock.mono())
+  return { gate, close: () => store.close() }
+}

@@ -1,0 +1,102 @@
+// The server, put together: the thread of the database, the lists in memory, the sweeper, and last the listeners.
+
+import type { Allowlist } from "../core/allowlist.ts"
+import { AUDIT_LOG_ROWS } from "../core/audit.ts"
+import type { Clock } from "../core/clock.ts"
+import { applyCommitted } from "../gate/local-gate.ts"
+import { Sweeper } from "../gate/sweeper.ts"
+import { decideBy } from "../http/auth.ts"
+import { BearerTokens } from "../http/bearer.ts"
+import { ClientAddresses, type ClientIpHeader, type TrustedProxies } from "../http/client-address.ts"
+import { DecisionCounters } from "../http/decision-counters.ts"
+import { routes } from "../http/routes.ts"
+import { type Listener, listen } from "../http/server.ts"
+import { formatListenAddress, type ListenAddress } from "../listen-address.ts"
+import type { Log } from "../log.ts"
+import { ThreadStore } from "../store/thread-store.ts"
+import { loadAllowlist } from "./load-allowlist.ts"
+import { assembleWritePath } from "./write-path.ts"
+
+export type ServerConfig = {
+  readonly listen: readonly ListenAddress[]
+  readonly databasePath: string
+  readonly trustedProxies: TrustedProxies
+  readonly clientIpHeader: ClientIpHeader
+  /** Rows of the audit log that are kept; the default is 200,000. */
+  readonly auditRows?: number
+}
+
+export type RunningServer = {
+  readonly addresses: readonly ListenAddress[]
+  /** Answers what has arrived, closes the database, and ends its thread. */
+  stop(): Promise<void>
+}
+
+/** Milliseconds between two questions whether the database still works. */
+const PING_INTERVAL = 5_000
+/** Milliseconds that requests under way get to finish after a stop. */
+const DRAIN_TIME = 10_000
+
+/**
+ * Starts to listen only when both lists are complete in memory. Rejects with `GateError` if the database or an
+ * address cannot be had; then nothing is left open.
+ */
+export async function startServer(
+  config: ServerConfig,
+  tokens: readonly string[],
+  clock: Clock,
+  log: Log,
+): Promise<RunningServer> {
+  const startedAt = clock.mono()
+  let loaded: Allowlist | null = null
+  const store = new ThreadStore(
+    { path: config.databasePath, auditRows: config.auditRows ?? AUDIT_LOG_ROWS },
+    {
+      onLateCommit: (changes, committed) => {
+        if (loaded !== null) applyCommitted(loaded, changes, committed)
+      },
+    },
+  )
+  const listeners: Listener[] = []
+  try {
+    const { created } = await store.open(clock.wall())
+    if (created) log.warn("made a new, empty database: nobody is let in yet", { path: config.databasePath })
+    const { allowlist, badRows } = await loadAllowlist(store, clock)
+    loaded = allowlist
+    if (badRows > 0)
+      log.error("the database holds rows that are no networks; they let nobody in", { rows: badRows })
+
+    const { gate, queue, health } = assembleWritePath(store, allowlist, clock, startedAt)
+    const sweeper = new Sweeper(allowlist, queue, clock)
+    const clients = new ClientAddresses(config.trustedProxies, config.clientIpHeader)
+    const table = routes({
+      decide: decideBy(allowlist, clients, new DecisionCounters()),
+      clients,
+      tokens: new BearerTokens(tokens),
+      gateFor: (by) => gate.as(by),
+      log,
+    })
+    for (const address of config.listen) listeners.push(listen(address, table))
+
+    sweeper.start()
+    const pinging = setInterval(() => health.watch(store.ping()).catch(() => {}), PING_INTERVAL)
+    const addresses = listeners.map(({ address }) => address)
+    log.info(`listening on ${addresses.map(formatListenAddress).join(", ")}`, {
+      permanent: allowlist.permanentCount,
+      temporary: allowlist.temporaryCount,
+    })
+    return {
+      addresses,
+      stop: async () => {
+        clearInterval(pinging)
+        await Promise.race([Promise.all(listeners.map((listener) => listener.stop())), Bun.sleep(DRAIN_TIME)])
+        sweeper.stop()
+        await store.close()
+      },
+    }
+  } catch (cause) {
+    for (const listener of listeners) void listener.stop()
+    await store.close().catch(() => {})
+    throw cause
+  }
+}

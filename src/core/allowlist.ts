@@ -1,0 +1,124 @@
+// Who is let in, in memory: what /auth and check read. It never throws, never waits, and forgets no deadline.
+
+import type { Address } from "./address.ts"
+import type { Change } from "./change.ts"
+import type { Clock } from "./clock.ts"
+import type { Coverage, Match } from "./gate.ts"
+import { Network } from "./network.ts"
+import { NetworkIndex } from "./network-index.ts"
+import { type Grant, TemporaryGrants } from "./temporary-grants.ts"
+
+// The value of a network in the index: the sign bit says that it is on the permanent list, the other bits hold the
+// place of its temporary grant plus one. So one look-up answers for both lists.
+const PERMANENT = 1 << 31
+const PLACE = ~PERMANENT
+
+/** Both lists in one index. The wall clock and the monotonic clock are compared at every decision. */
+export class Allowlist {
+  private readonly index = new NetworkIndex()
+  private readonly grants: TemporaryGrants
+  private permanent = 0
+  private readonly lets: (value: number) => boolean
+
+  constructor(clock: Clock) {
+    const grants = new TemporaryGrants(clock)
+    this.grants = grants
+    this.lets = (value) => value < 0 || grants.isActive(value - 1)
+  }
+
+  /** The decision: true only if an entry that has not ended contains the address. */
+  allows(address: Address): boolean {
+    return this.index.some(address, this.lets)
+  }
+
+  /** Every entry that has not ended and contains all of `network`: permanent first, then the narrowest first. */
+  check(network: Network): Coverage {
+    const permanent: Match[] = []
+    const temporary: Match[] = []
+    for (const { length, value } of this.index.covering(network)) {
+      const ip = String(Network.from(network.address.masked(length), length))
+      if (value < 0) permanent.push({ list: "perm", ip, expiresAt: null })
+      const place = (value & PLACE) - 1
+      if (place >= 0 && this.grants.isActive(place)) {
+        temporary.push({ list: "temp", ip, expiresAt: this.grants.expiresAt(place) })
+      }
+    }
+    const matches = [...permanent, ...temporary]
+    return { allowed: matches.length > 0, matches }
+  }
+
+  /** Takes over one committed change. */
+  apply(change: Change): void {
+    switch (change.op) {
+      case "add_perm":
+        this.addPermanent(change.network)
+        break
+      case "delete_perm":
+        this.removePermanent(change.network)
+        break
+      case "add_temp":
+        this.addTemporary(change.network, change.expiresAt)
+        break
+      case "delete_temp":
+      case "expire_temp":
+        this.removeTemporary(change.network)
+        break
+    }
+  }
+
+  addPermanent(network: Network): void {
+    const value = this.index.get(network)
+    if (value < 0) return
+    this.permanent++
+    this.index.set(network, value | PERMANENT)
+  }
+
+  /** The new deadline replaces an old one. */
+  addTemporary(network: Network, expiresAt: number): void {
+    const value = this.index.get(network)
+    const held = (value & PLACE) - 1
+    if (held >= 0) this.grants.remove(held)
+    this.index.set(network, (value & PERMANENT) | (this.grants.add(network, expiresAt) + 1))
+  }
+
+  /** The temporary grant of exactly this network, if it has ended and nobody has recorded that yet. */
+  endedGrant(network: Network): Grant | null {
+    const place = (this.index.get(network) & PLACE) - 1
+    if (place < 0 || this.grants.isActive(place)) return null
+    return { network, expiresAt: this.grants.expiresAt(place) }
+  }
+
+  /** Up to `most` grants that have ended and are still held. */
+  endedGrants(most: number): Grant[] {
+    return this.grants.ended(most)
+  }
+
+  get permanentCount(): number {
+    return this.permanent
+  }
+
+  /** Only those that have not ended. */
+  get temporaryCount(): number {
+    return this.grants.activeCount()
+  }
+
+  private removePermanent(network: Network): void {
+    const value = this.index.get(network)
+    if (value >= 0) return
+    this.permanent--
+    this.replace(network, value & PLACE)
+  }
+
+  private removeTemporary(network: Network): void {
+    const value = this.index.get(network)
+    const place = (value & PLACE) - 1
+    if (place < 0) return
+    this.grants.remove(place)
+    this.replace(network, value & PERMANENT)
+  }
+
+  private replace(network: Network, value: number): void {
+    if (value === 0) this.index.delete(network)
+    else this.index.set(network, value)
+  }
+}

@@ -1,0 +1,42 @@
+// The gate: everything that an operator can do to the two lists, and all that can be asked of them.
+
+import type { AuditQuery, AuditRecord } from "./audit.ts"
+import type { ListName, PermanentEntry, TemporaryEntry, TemporaryGrant } from "./entry.ts"
+import type { Network } from "./network.ts"
+import type { Page } from "./page.ts"
+import type { Status } from "./status.ts"
+
+/** An active entry that contains all of what was asked about. `expiresAt` is `null` for a permanent one. */
+export type Match = { readonly list: ListName; readonly ip: string; readonly expiresAt: number | null }
+
+/**
+ * Whether a network is let in, and by which entries: permanent before temporary, then the narrowest first. The
+ * first match is the one that decided.
+ */
+export type Coverage = { readonly allowed: boolean; readonly matches: readonly Match[] }
+
+/**
+ * The one door to the lists, for the HTTP handlers and for the command line, on-line and off-line. When a promise
+ * of a change is fulfilled, the change is durable, is in the audit log, and holds for the next decision. Every
+ * method may reject with a `GateError`: `unavailable` or `failed` for a database or server out of order,
+ * `unauthorized` where a token is asked for.
+ */
+export interface Gate {
+  /** Rejects with `conflict` if the entry is there. */
+  addPermanent(network: Network): Promise<"added">
+  /** An absent entry is no error, and nothing is recorded for it. */
+  removePermanent(network: Network): Promise<"removed" | "absent">
+  /** IPv4 before IPv6, then by address, then by prefix length. */
+  listPermanent(page: Page): Promise<PermanentEntry[]>
+
+  /** An active entry gets the new lifetime and reason: `replaced`. */
+  addTemporary(grant: TemporaryGrant): Promise<{ result: "added" | "replaced"; expiresAt: number }>
+  removeTemporary(network: Network): Promise<"removed" | "absent">
+  /** Active entries only, the soonest to end first. */
+  listTemporary(page: Page): Promise<TemporaryEntry[]>
+
+  /** Newest first. */
+  audit(query: AuditQuery): Promise<AuditRecord[]>
+  check(network: Network): Promise<Coverage>
+  status(): Promise<Status>
+}

@@ -1,0 +1,177 @@
+// A hash table from (prefix, prefix length) to a small number, in flat memory that the garbage collector never walks.
+
+/** Shards are picked by the top bits of the hash. Each grows alone, so no insertion ever moves more than a few thousand slots. */
+const SHARDS = 256
+const SMALLEST_SHARD = 8
+
+/** 0 is never stored: it stands for "not there". */
+export const ABSENT = 0
+
+/**
+ * Prefixes of one family. A prefix is given as its words (one for IPv4, four for IPv6, host bits zero) and its
+ * length; the value is a signed 32-bit integer other than 0. Open addressing with linear probing, at most three
+ * quarters full, and deletion by shifting back, so that a table which saw many changes is as fast as a fresh one.
+ */
+export class PrefixTable {
+  private readonly shards: Shard[] = []
+
+  constructor(words: 1 | 4) {
+    for (let i = 0; i < SHARDS; i++) this.shards.push(new Shard(words))
+  }
+
+  get(word0: number, word1: number, word2: number, word3: number, length: number): number {
+    const hash = hashOf(word0, word1, word2, word3, length)
+    return this.shardOf(hash).get(hash, word0, word1, word2, word3, length)
+  }
+
+  set(word0: number, word1: number, word2: number, word3: number, length: number, value: number): void {
+    const hash = hashOf(word0, word1, word2, word3, length)
+    this.shardOf(hash).set(hash, word0, word1, word2, word3, length, value)
+  }
+
+  delete(word0: number, word1: number, word2: number, word3: number, length: number): void {
+    const hash = hashOf(word0, word1, word2, word3, length)
+    this.shardOf(hash).delete(hash, word0, word1, word2, word3, length)
+  }
+
+  /** Bytes of the slots, filled or not. */
+  get bytes(): number {
+    return this.shards.reduce((sum, shard) => sum + shard.bytes, 0)
+  }
+
+  private shardOf(hash: number): Shard {
+    return this.shards[hash >>> 24] as Shard
+  }
+}
+
+/** A slot is [word 0, …, length + 1, value]; a length of 0 there marks a free slot. */
+class Shard {
+  private readonly stride: number
+  private slots: Int32Array
+  private mask = SMALLEST_SHARD - 1
+  private size = 0
+
+  constructor(private readonly words: 1 | 4) {
+    this.stride = words + 2
+    this.slots = new Int32Array(SMALLEST_SHARD * this.stride)
+  }
+
+  get bytes(): number {
+    return this.slots.byteLength
+  }
+
+  get(hash: number, word0: number, word1: number, word2: number, word3: number, length: number): number {
+    const at = this.find(hash, word0, word1, word2, word3, length)
+    return at < 0 ? ABSENT : (this.slots[at + this.words + 1] as number)
+  }
+
+  set(
+    hash: number,
+    word0: number,
+    word1: number,
+    word2: number,
+    word3: number,
+    length: number,
+    value: number,
+  ) {
+    let at = this.find(hash, word0, word1, word2, word3, length)
+    if (at < 0) {
+      if ((this.size + 1) * 4 > (this.mask + 1) * 3) {
+        this.grow()
+        at = this.find(hash, word0, word1, word2, word3, length)
+      }
+      at = ~at
+      this.size++
+      const { slots, words } = this
+      slots[at] = word0
+      if (words === 4) {
+        slots[at + 1] = word1
+        slots[at + 2] = word2
+        slots[at + 3] = word3
+      }
+      slots[at + words] = length + 1
+    }
+    this.slots[at + this.words + 1] = value
+  }
+
+  delete(hash: number, word0: number, word1: number, word2: number, word3: number, length: number) {
+    let hole = this.find(hash, word0, word1, word2, word3, length)
+    if (hole < 0) return
+    this.size--
+    const { slots, stride, words, mask } = this
+    // Move back each follower that may stand in the hole: one whose home is not between the hole and itself.
+    let slot = hole / stride
+    for (let next = (slot + 1) & mask; slots[next * stride + words] !== 0; next = (next + 1) & mask) {
+      const home = this.hashAt(next * stride) & mask
+      const between = slot <= next ? home > slot && home <= next : home > slot || home <= next
+      if (between) continue
+      slots.copyWithin(slot * stride, next * stride, (next + 1) * stride)
+      slot = next
+    }
+    hole = slot * stride
+    slots.fill(0, hole, hole + stride)
+  }
+
+  /** The offset of the slot that holds the prefix, or the complement of the free slot where it would go. */
+  private find(
+    hash: number,
+    word0: number,
+    word1: number,
+    word2: number,
+    word3: number,
+    length: number,
+  ): number {
+    const { slots, stride, words, mask } = this
+    const marker = length + 1
+    for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
+      const at = slot * stride
+      const held = slots[at + words]
+      if (held === 0) return ~at
+      if (
+        held === marker &&
+        slots[at] === word0 &&
+        (words === 1 || (slots[at + 1] === word1 && slots[at + 2] === word2 && slots[at + 3] === word3))
+      ) {
+        return at
+      }
+    }
+  }
+
+  private hashAt(at: number): number {
+    const { slots, words } = this
+    const length = (slots[at + words] as number) - 1
+    const word0 = slots[at] as number
+    if (words === 1) return hashOf(word0, 0, 0, 0, length)
+    return hashOf(word0, slots[at + 1] as number, slots[at + 2] as number, slots[at + 3] as number, length)
+  }
+
+  private grow(): void {
+    const { slots: old, stride, words } = this
+    this.mask = this.mask * 2 + 1
+    this.slots = new Int32Array((this.mask + 1) * stride)
+    const { slots, mask } = this
+    for (let from = 0; from < old.length; from += stride) {
+      if (old[from + words] === 0) continue
+      let slot = 0
+      const length = (old[from + words] as number) - 1
+      const word0 = old[from] as number
+      slot =
+        words === 1
+          ? hashOf(word0, 0, 0, 0, length)
+          : hashOf(word0, old[from + 1] as number, old[from + 2] as number, old[from + 3] as number, length)
+      slot &= mask
+      while (slots[slot * stride + words] !== 0) slot = (slot + 1) & mask
+      for (let i = 0; i < stride; i++) slots[slot * stride + i] = old[from + i] as number
+    }
+  }
+}
+
+// Multiply and xor-shift, so that each bit of the prefix reaches both the shard (top) and the slot (low) bits.
+function hashOf(word0: number, word1: number, word2: number, word3: number, length: number): number {
+  let hash = Math.imul(word0 ^ 0x9e3779b9, 0x85ebca6b)
+  hash = Math.imul(hash ^ (hash >>> 15) ^ word1, 0xc2b2ae35)
+  hash = Math.imul(hash ^ (hash >>> 13) ^ word2, 0x27d4eb2f)
+  hash = Math.imul(hash ^ (hash >>> 16) ^ word3, 0x165667b1)
+  hash = Math.imul(hash ^ (hash >>> 14) ^ length, 0x85ebca6b)
+  return hash ^ (hash >>> 15)
+}

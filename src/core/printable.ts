@@ -1,0 +1,32 @@
+// Text from elsewhere made safe to show: it can neither drive a terminal, nor forge a line, nor reorder what is around it.
+
+/**
+ * Control characters (C0, DEL, C1), line separators, bidirectional controls, invisible format characters and lone
+ * surrogates: what a reason may not contain, and what output escapes whoever wrote the row.
+ */
+const UNPRINTABLE =
+  /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e007f}]/gu
+
+/** True if `text` has no character that `printable` would escape. */
+export function isPrintable(text: string): boolean {
+  return text.search(UNPRINTABLE) === -1
+}
+
+/** `text` with each unprintable character as `\xNN`, `\uNNNN` or `\u{N}`. */
+export function printable(text: string): string {
+  return text.replace(UNPRINTABLE, (character) => {
+    const code = character.codePointAt(0) ?? 0
+    if (code <= 0xff) return `\\x${code.toString(16).padStart(2, "0")}`
+    if (code <= 0xffff) return `\\u${code.toString(16).padStart(4, "0")}`
+    return `\\u{${code.toString(16)}}`
+  })
+}
+
+const QUOTED_CHARACTERS = 64
+
+/** `text` in double quotes, printable, and cut to 64 characters: for messages that repeat what somebody sent. */
+export function quoted(text: string): string {
+  const characters = [...text.slice(0, QUOTED_CHARACTERS * 2)]
+  const cut = text.length > QUOTED_CHARACTERS * 2 || characters.length > QUOTED_CHARACTERS
+  return `"${printable(characters.slice(0, QUOTED_CHARACTERS).join(""))}${cut ? "…" : ""}"`
+}

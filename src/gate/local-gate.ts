@@ -1,0 +1,140 @@
+// The gate where the lists are: the rules over the store and the allowlist. The HTTP handlers and the offline command
+// line use this one, and nothing else changes a list.
+
+import type { Allowlist } from "../core/allowlist.ts"
+import type { AuditQuery, AuditRecord } from "../core/audit.ts"
+import type { Actor, Change, Outcome } from "../core/change.ts"
+import { type Clock, LATEST_TIME } from "../core/clock.ts"
+import { formatDuration } from "../core/duration.ts"
+import type { PermanentEntry, TemporaryEntry, TemporaryGrant } from "../core/entry.ts"
+import { GateError } from "../core/errors.ts"
+import type { Coverage, Gate } from "../core/gate.ts"
+import { Network } from "../core/network.ts"
+import type { Page } from "../core/page.ts"
+import type { Status } from "../core/status.ts"
+import type { CommitQueue } from "../store/commit-queue.ts"
+import type { Committed, Store } from "../store/store.ts"
+import type { Health } from "./health.ts"
+
+export type LocalGateParts = {
+  readonly store: Store
+  readonly queue: CommitQueue
+  readonly allowlist: Allowlist
+  readonly health: Health
+  readonly clock: Clock
+  /** When this process began to serve, on the monotonic clock. */
+  readonly startedAt: number
+}
+
+export class LocalGate implements Gate {
+  constructor(
+    private readonly parts: LocalGateParts,
+    private readonly by: Actor = null,
+  ) {}
+
+  /** The same gate, acting for this client: its address goes into the audit log. */
+  as(by: Actor): LocalGate {
+    return new LocalGate(this.parts, by)
+  }
+
+  async addPermanent(network: Network): Promise<"added"> {
+    const outcome = await this.write({ op: "add_perm", network, ...this.stamp() })
+    if (outcome === "conflict") throw new GateError("conflict", `${network} is already on the permanent list`)
+    return "added"
+  }
+
+  async removePermanent(network: Network): Promise<"removed" | "absent"> {
+    return removal(await this.write({ op: "delete_perm", network, ...this.stamp() }))
+  }
+
+  listPermanent(page: Page): Promise<PermanentEntry[]> {
+    return this.read(this.parts.store.listPermanent(page))
+  }
+
+  async addTemporary({ network, ttlSeconds, reason }: TemporaryGrant) {
+    const stamp = this.stamp()
+    const expiresAt = stamp.at + ttlSeconds * 1000
+    if (stamp.at < 0 || expiresAt > LATEST_TIME) {
+      throw new GateError("failed", "the clock of this machine is wrong: no temporary entry can be added")
+    }
+    const outcome = await this.write({ op: "add_temp", network, ttlSeconds, expiresAt, reason, ...stamp })
+    return { result: outcome === "replaced" ? ("replaced" as const) : ("added" as const), expiresAt }
+  }
+
+  async removeTemporary(network: Network): Promise<"removed" | "absent"> {
+    return removal(await this.write({ op: "delete_temp", network, ...this.stamp() }))
+  }
+
+  async listTemporary(page: Page): Promise<TemporaryEntry[]> {
+    const entries = await this.read(this.parts.store.listTemporary(page, this.parts.clock.wall()))
+    return entries.filter(({ ip }) => this.isActive(ip))
+  }
+
+  audit(query: AuditQuery): Promise<AuditRecord[]> {
+    return this.read(this.parts.store.audit(query))
+  }
+
+  async check(network: Network): Promise<Coverage> {
+    return this.parts.allowlist.check(network)
+  }
+
+  async status(): Promise<Status> {
+    const { allowlist, clock, health, startedAt } = this.parts
+    return {
+      status: health.ok ? "ok" : "degraded",
+      uptime: formatDuration((clock.mono() - startedAt) / 1000),
+      permanentCount: allowlist.permanentCount,
+      temporaryCount: allowlist.temporaryCount,
+      databaseOk: health.ok,
+    }
+  }
+
+  private stamp(): { at: number; by: Actor } {
+    return { at: this.parts.clock.wall(), by: this.by }
+  }
+
+  /** The outcome of the change, when it is durable. */
+  private async write(change: Change): Promise<Outcome> {
+    const { queue, allowlist, clock } = this.parts
+    const changes = [change]
+    // An entry that has ended is gone for everybody who asks, so the log must say so before it tells of the next change.
+    const ended =
+      change.op === "add_temp" || change.op === "delete_temp" ? allowlist.endedGrant(change.network) : null
+    if (ended !== null) changes.unshift(expiry(ended.network, ended.expiresAt, clock.wall()))
+    const outcomes = await queue.add(changes)
+    const outcome = outcomes.at(-1)
+    if (outcome === undefined) throw new GateError("failed", "internal error: the store told no outcome")
+    return outcome
+  }
+
+  private read<T>(call: Promise<T>): Promise<T> {
+    return this.parts.health.watch(call)
+  }
+
+  // The database compares the wall clock only; the allowlist also knows the deadlines that a clock set back cannot move.
+  private isActive(ip: string): boolean {
+    const network = Network.parse(ip)
+    return network !== null && this.parts.allowlist.endedGrant(network) === null
+  }
+}
+
+/** The change that records the end of a grant, at the moment when it ended. */
+export function expiry(network: Network, expiresAt: number, now: number): Change {
+  return { op: "expire_temp", network, expiresAt, at: Math.min(expiresAt, now) }
+}
+
+/** Takes a committed group into the allowlist: only what had an effect. */
+export function applyCommitted(
+  allowlist: Allowlist,
+  changes: readonly Change[],
+  { outcomes }: Committed,
+): void {
+  changes.forEach((change, i) => {
+    const outcome = outcomes[i]
+    if (outcome === "added" || outcome === "replaced" || outcome === "removed") allowlist.apply(change)
+  })
+}
+
+function removal(outcome: Outcome): "removed" | "absent" {
+  return outcome === "removed" ? "removed" : "absent"
+}

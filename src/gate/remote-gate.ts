@@ -1,0 +1,116 @@
+// The gate over HTTP: the same contract, asked of a running server.
+
+import type { AuditQuery, AuditRecord } from "../core/audit.ts"
+import type { PermanentEntry, TemporaryEntry, TemporaryGrant } from "../core/entry.ts"
+import { GateError } from "../core/errors.ts"
+import type { Coverage, Gate } from "../core/gate.ts"
+import type { Network } from "../core/network.ts"
+import type { Page } from "../core/page.ts"
+import type { Status } from "../core/status.ts"
+import * as codec from "../wire/codec.ts"
+import * as paths from "../wire/paths.ts"
+import { codeOf } from "../wire/statuses.ts"
+
+/** Sends one request to the server; `path` begins with a slash. Rejects if the server is out of reach. */
+export type Send = (path: string, init: RequestInit) => Promise<Response>
+
+export class RemoteGate implements Gate {
+  constructor(
+    private readonly send: Send,
+    /** Asked for at each request that needs it, so that `status` works without a token. */
+    private readonly token: () => string,
+  ) {}
+
+  async addPermanent(network: Network): Promise<"added"> {
+    await this.post(paths.PERMANENT_PATH, { ip: network.toString() })
+    return "added"
+  }
+
+  removePermanent(network: Network): Promise<"removed" | "absent"> {
+    return this.remove(paths.PERMANENT_PATH, network)
+  }
+
+  async listPermanent(page: Page): Promise<PermanentEntry[]> {
+    return codec
+      .list(await this.get(paths.PERMANENT_LIST_PATH, parameters(page)))
+      .map(codec.permanentEntryFromJson)
+  }
+
+  async addTemporary({ network, ttlSeconds, reason }: TemporaryGrant) {
+    const body = { ip: network.toString(), ttl_seconds: ttlSeconds, ...(reason === null ? {} : { reason }) }
+    const answer = await this.post(paths.TEMPORARY_PATH, body)
+    const replaced = answer.headers.get(paths.RESULT_HEADER) === "replaced"
+    return {
+      result: replaced ? ("replaced" as const) : ("added" as const),
+      expiresAt: codec.time(answer.headers.get(paths.EXPIRES_HEADER) ?? ""),
+    }
+  }
+
+  removeTemporary(network: Network): Promise<"removed" | "absent"> {
+    return this.remove(paths.TEMPORARY_PATH, network)
+  }
+
+  async listTemporary(page: Page): Promise<TemporaryEntry[]> {
+    return codec
+      .list(await this.get(paths.TEMPORARY_LIST_PATH, parameters(page)))
+      .map(codec.temporaryEntryFromJson)
+  }
+
+  async audit({ action, network, ...page }: AuditQuery): Promise<AuditRecord[]> {
+    const query = parameters(page)
+    if (action !== undefined) query.set("action", action)
+    if (network !== undefined) query.set("ip", network.toString())
+    return codec.list(await this.get(paths.LOGS_PATH, query)).map(codec.auditRecordFromJson)
+  }
+
+  async check(network: Network): Promise<Coverage> {
+    const query = new URLSearchParams({ ip: network.toString(), matches: "all" })
+    return codec.coverageFromJson(await this.get(paths.CHECK_PATH, query))
+  }
+
+  async status(): Promise<Status> {
+    return codec.statusFromJson(await json(await succeeded(await this.send(paths.STATUS_PATH, {}))))
+  }
+
+  private async get(path: string, query: URLSearchParams): Promise<unknown> {
+    return json(await this.authorized(`${path}?${query}`, {}))
+  }
+
+  private post(path: string, body: object): Promise<Response> {
+    return this.authorized(path, {
+      method: "POST",
+      body: JSON.stringify(body),
+      headers: { "Content-Type": "application/json" },
+    })
+  }
+
+  private async remove(path: string, network: Network): Promise<"removed" | "absent"> {
+    const answer = await this.authorized(paths.entryPath(path, network.toString()), { method: "DELETE" })
+    return answer.headers.get(paths.RESULT_HEADER) === "absent" ? "absent" : "removed"
+  }
+
+  private async authorized(path: string, init: RequestInit): Promise<Response> {
+    const headers = new Headers(init.headers)
+    headers.set("Authorization", `Bearer ${this.token()}`)
+    return succeeded(await this.send(path, { ...init, headers }))
+  }
+}
+
+function parameters({ limit, offset }: Page): URLSearchParams {
+  return new URLSearchParams({ limit: String(limit), offset: String(offset) })
+}
+
+async function succeeded(answer: Response): Promise<Response> {
+  if (answer.status === 200 || answer.status === 204) return answer
+  const text = (await answer.text()).trim()
+  const message = text === "" || text.length > 1000 ? `the server answered ${answer.status}` : text
+  throw new GateError(codeOf(answer.status), message)
+}
+
+async function json(answer: Response): Promise<unknown> {
+  try {
+    return await answer.json()
+  } catch (cause) {
+    throw new GateError("failed", "the server's answer is not JSON: is this an ipgate server?", { cause })
+  }
+}

@@ -1,0 +1,104 @@
+// The endpoints under /api: decode, ask the gate, answer.
+
+import type { Actor } from "../core/change.ts"
+import { invalid } from "../core/errors.ts"
+import type { Gate } from "../core/gate.ts"
+import type { Network } from "../core/network.ts"
+import * as codec from "../wire/codec.ts"
+import * as paths from "../wire/paths.ts"
+import { readJsonBody } from "./request-body.ts"
+import { changed, json, methodNotAllowed, text } from "./responses.ts"
+
+/** What an endpoint needs of a request that has shown its token. `path` and `query` are raw text. */
+export type ApiCall = {
+  readonly request: Request
+  readonly path: string
+  readonly query: string
+  readonly gate: Gate
+}
+
+/** The gate that acts for a client. */
+export type GateFor = (by: Actor) => Gate
+
+type Endpoint = (call: ApiCall) => Promise<Response>
+type Methods = Readonly<Record<string, Endpoint>>
+
+const ENDPOINTS: Readonly<Record<string, Methods>> = {
+  [paths.PERMANENT_PATH]: { POST: addPermanent },
+  [paths.PERMANENT_LIST_PATH]: { GET: listPermanent },
+  [paths.TEMPORARY_PATH]: { GET: listTemporary, POST: addTemporary },
+  [paths.TEMPORARY_LIST_PATH]: { GET: listTemporary },
+  [paths.LOGS_PATH]: { GET: logs },
+  [paths.CHECK_PATH]: { GET: check },
+}
+
+const REMOVALS: ReadonlyArray<
+  readonly [prefix: string, remove: (call: ApiCall, network: Network) => Promise<string>]
+> = [
+  [`${paths.PERMANENT_PATH}/`, ({ gate }, network) => gate.removePermanent(network)],
+  [`${paths.TEMPORARY_PATH}/`, ({ gate }, network) => gate.removeTemporary(network)],
+]
+
+/** The answer to an authorized request. Rejects with `GateError`; an unknown path is 404, an unknown method 405. */
+export async function answerApi(call: ApiCall): Promise<Response> {
+  const methods = Object.hasOwn(ENDPOINTS, call.path) ? ENDPOINTS[call.path] : undefined
+  if (methods !== undefined) {
+    const endpoint = Object.hasOwn(methods, call.request.method) ? methods[call.request.method] : undefined
+    return endpoint === undefined ? methodNotAllowed(Object.keys(methods).join(", ")) : endpoint(call)
+  }
+  for (const [prefix, remove] of REMOVALS) {
+    if (!call.path.startsWith(prefix)) continue
+    if (call.request.method !== "DELETE") return methodNotAllowed("DELETE")
+    const result = await remove(call, networkInPath(call.path.slice(prefix.length)))
+    return changed({ [paths.RESULT_HEADER]: result })
+  }
+  return text(404, "not found")
+}
+
+async function addPermanent({ request, gate }: ApiCall): Promise<Response> {
+  const result = await gate.addPermanent(codec.readPermanentBody(await readJsonBody(request)))
+  return changed({ [paths.RESULT_HEADER]: result })
+}
+
+async function listPermanent({ query, gate }: ApiCall): Promise<Response> {
+  const entries = await gate.listPermanent(codec.readPage(new URLSearchParams(query)))
+  return json(entries.map(codec.permanentEntryToJson))
+}
+
+async function addTemporary({ request, gate }: ApiCall): Promise<Response> {
+  const { result, expiresAt } = await gate.addTemporary(codec.readTemporaryBody(await readJsonBody(request)))
+  return changed({ [paths.RESULT_HEADER]: result, [paths.EXPIRES_HEADER]: codec.toTime(expiresAt) })
+}
+
+async function listTemporary({ query, gate }: ApiCall): Promise<Response> {
+  const entries = await gate.listTemporary(codec.readPage(new URLSearchParams(query)))
+  return json(entries.map(codec.temporaryEntryToJson))
+}
+
+async function logs({ query, gate }: ApiCall): Promise<Response> {
+  const records = await gate.audit(codec.readAuditQuery(new URLSearchParams(query)))
+  return json(records.map(codec.auditRecordToJson))
+}
+
+async function check({ query, gate }: ApiCall): Promise<Response> {
+  const parameters = new URLSearchParams(query)
+  const ip = codec.single(parameters, "ip")
+  if (ip === null) throw invalid("ip is missing")
+  const network = codec.readNetwork(ip)
+  const coverage = await gate.check(network)
+  const answer = codec.coverageToJson(network, coverage)
+  if (codec.single(parameters, "matches") !== "all") return json(answer)
+  return json({ ...answer, matches: coverage.matches.map(codec.matchToJson) })
+}
+
+// The rest of the path is one network, percent-encoded or not, and decoded once: `10.0.0.0%2F8` and `10.0.0.0/8`.
+function networkInPath(rest: string): Network {
+  if (rest === "") throw invalid("ip is missing: the address goes after the last slash")
+  let decoded: string
+  try {
+    decoded = decodeURIComponent(rest)
+  } catch {
+    throw invalid("the path has a broken percent escape")
+  }
+  return codec.readNetwork(decoded)
+}

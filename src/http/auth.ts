@@ -1,0 +1,37 @@
+// The decision, for two dialects of proxies. Synchronous, from memory: no await, no database, no log line.
+
+import type { Allowlist } from "../core/allowlist.ts"
+import type { ClientAddresses } from "./client-address.ts"
+import type { DecisionCounters } from "./decision-counters.ts"
+import type { Peer } from "./guard.ts"
+import { ALLOWED, AUTHZ_ALLOWED, AUTHZ_DENIED, DENIED, NOT_GET } from "./responses.ts"
+
+/**
+ * `GET /auth`: 204 lets the client in, 401 keeps it out. A missing, doubled or malformed address is 401 too, because
+ * nginx turns any other status into a 500. Every other method is 405, HEAD included.
+ */
+export function authorize(request: Request, peer: Peer, decide: Decide): Response {
+  if (request.method !== "GET") return NOT_GET
+  return decide(request, peer) ? ALLOWED : DENIED
+}
+
+/** `/authz/*`, any method and any path below: 200 or 403. Envoy sends the client's own method and path. */
+export function authorizeAny(request: Request, peer: Peer, decide: Decide): Response {
+  return decide(request, peer) ? AUTHZ_ALLOWED : AUTHZ_DENIED
+}
+
+/** True only if the client's address is known and an entry that has not ended contains it. */
+export type Decide = (request: Request, peer: Peer) => boolean
+
+export function decideBy(allowlist: Allowlist, clients: ClientAddresses, counters: DecisionCounters): Decide {
+  return (request, peer) => {
+    const address = clients.ofRequest(request, peer)
+    if (address !== null && allowlist.allows(address) === true) {
+      counters.allowed++
+      return true
+    }
+    counters.denied++
+    if (address === null) counters.unidentified++
+    return false
+  }
+}

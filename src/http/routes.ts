@@ -1,0 +1,101 @@
+// Which handler answers which path. Plain data, so that tests and clients call it without a port.
+
+import { GateError } from "../core/errors.ts"
+import type { Gate } from "../core/gate.ts"
+import type { Log } from "../log.ts"
+import { statusToJson } from "../wire/codec.ts"
+import { API_PREFIX, AUTH_PATH, AUTHZ_PATH, STATUS_PATH } from "../wire/paths.ts"
+import { answerApi, type GateFor } from "./api.ts"
+import { authorize, authorizeAny, type Decide } from "./auth.ts"
+import type { BearerTokens } from "./bearer.ts"
+import type { ClientAddresses } from "./client-address.ts"
+import { guarded, type Handler, type Peer } from "./guard.ts"
+import { BodyTooLarge } from "./request-body.ts"
+import {
+  AUTHZ_DENIED,
+  failure,
+  internalError,
+  json,
+  methodNotAllowed,
+  text,
+  unauthorized,
+} from "./responses.ts"
+
+export type RouteParts = {
+  readonly decide: Decide
+  readonly clients: ClientAddresses
+  readonly tokens: BearerTokens
+  readonly gateFor: GateFor
+  readonly log: Log
+}
+
+/**
+ * The paths are those of Bun's route table, which alone sees the raw path of a request: `/./auth` and `/%61uth` do
+ * not reach `/auth`. Each is one function for every method, because a table of methods answers 404 where 405 is due
+ * and runs the GET handler for HEAD. Whatever matches no path is `notFound`.
+ */
+export type Routes = { readonly paths: Readonly<Record<string, Handler>>; readonly notFound: Handler }
+
+export function routes({ decide, clients, tokens, gateFor, log }: RouteParts): Routes {
+  const failed = (cause: unknown) => answerFailure(cause, log)
+  // Envoy can be told to let everybody in after a 5xx, so a fault has to be a plain "no" there.
+  const deniedAfterFault = (cause: unknown) => {
+    failed(cause)
+    return AUTHZ_DENIED
+  }
+  const authz = guarded((request, peer) => authorizeAny(request, peer, decide), deniedAfterFault)
+  const api = guarded(
+    (request, peer) =>
+      tokens.accepts(request) ? answerAuthorized(request, peer, clients, gateFor) : unauthorized(),
+    failed,
+  )
+  return {
+    paths: {
+      [AUTH_PATH]: guarded((request, peer) => authorize(request, peer, decide), failed),
+      [AUTHZ_PATH]: authz,
+      [`${AUTHZ_PATH}/*`]: authz,
+      [STATUS_PATH]: guarded((request) => status(request, gateFor(null)), failed),
+      "/api": api,
+      [`${API_PREFIX}*`]: api,
+    },
+    notFound: guarded(() => text(404, "not found"), failed),
+  }
+}
+
+function answerAuthorized(
+  request: Request,
+  peer: Peer,
+  clients: ClientAddresses,
+  gateFor: GateFor,
+): Promise<Response> {
+  const { path, query } = target(request.url)
+  return answerApi({ request, path, query, gate: gateFor(clients.ofApiClient(request, peer)) })
+}
+
+async function status(request: Request, gate: Gate): Promise<Response> {
+  if (request.method !== "GET" && request.method !== "HEAD") return methodNotAllowed("GET, HEAD")
+  return json(statusToJson(await gate.status()))
+}
+
+/**
+ * The path and query of a request, cut out by hand: with a hostile Host header `request.url` is relative or cannot
+ * be parsed, and `new URL` would throw.
+ */
+function target(url: string): { path: string; query: string } {
+  const authority = url.indexOf("://")
+  const start = authority === -1 ? 0 : url.indexOf("/", authority + 3)
+  const rest = start === -1 ? "" : url.slice(start)
+  const mark = rest.indexOf("?")
+  return mark === -1 ? { path: rest, query: "" } : { path: rest.slice(0, mark), query: rest.slice(mark + 1) }
+}
+
+function answerFailure(cause: unknown, log: Log): Response {
+  if (cause instanceof BodyTooLarge) return text(413, cause.message)
+  if (!(cause instanceof GateError)) {
+    log.error("a request failed in a way that should not happen", { cause })
+    return internalError()
+  }
+  if (cause.code === "failed" || cause.code === "unavailable")
+    log.error(cause.message, { cause: cause.cause })
+  return failure(cause)
+}

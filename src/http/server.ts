@@ -1,0 +1,78 @@
+// The life of the listeners: bind, serve, drain.
+
+import { chmodSync, lstatSync, unlinkSync } from "node:fs"
+import { GateError } from "../core/errors.ts"
+import { formatListenAddress, type ListenAddress } from "../listen-address.ts"
+import type { Handler, Peer } from "./guard.ts"
+import { internalError } from "./responses.ts"
+import type { Routes } from "./routes.ts"
+
+/** Seconds. Longer than the 60 s for which nginx keeps an idle connection, so that it never meets a closed one. */
+const IDLE_TIMEOUT = 120
+/** Bytes that Bun takes before any handler runs; each endpoint has its own, smaller bound. */
+const LARGEST_REQUEST = 1024 * 1024
+/** The owner and the group of the socket may ask, others may not. */
+const SOCKET_MODE = 0o660
+
+export type Listener = {
+  /** The address in use, with the port that was given out where 0 was asked for. */
+  readonly address: ListenAddress
+  /** Takes no new connection, and is fulfilled when the requests under way are answered. */
+  stop(): Promise<void>
+}
+
+/** Throws `GateError` if the address cannot be bound. */
+export function listen(address: ListenAddress, routes: Routes): Listener {
+  try {
+    return address.kind === "tcp" ? listenOnTcp(address, routes) : listenOnSocket(address, routes)
+  } catch (cause) {
+    if (cause instanceof GateError) throw cause
+    const detail = cause instanceof Error ? cause.message : String(cause)
+    throw new GateError("failed", `cannot listen on ${formatListenAddress(address)}: ${detail}`, { cause })
+  }
+}
+
+function listenOnTcp(address: ListenAddress & { kind: "tcp" }, routes: Routes): Listener {
+  const peerOf = (request: Request, server: Server): Peer => server.requestIP(request)?.address ?? null
+  const server = Bun.serve({
+    ...options(routes, peerOf),
+    hostname: address.hostname,
+    port: address.port,
+    reusePort: false,
+    idleTimeout: IDLE_TIMEOUT,
+  })
+  return { address: { ...address, port: server.port ?? address.port }, stop: () => server.stop() }
+}
+
+function listenOnSocket(address: ListenAddress & { kind: "unix" }, routes: Routes): Listener {
+  removeStaleSocket(address.path)
+  const server = Bun.serve({ ...options(routes, () => "unix"), unix: address.path })
+  chmodSync(address.path, SOCKET_MODE)
+  return { address, stop: () => server.stop() }
+}
+
+type Server = Bun.Server<undefined>
+
+function options(routes: Routes, peerOf: (request: Request, server: Server) => Peer) {
+  const served = (handle: Handler) => (request: Request, server: Server) =>
+    handle(request, peerOf(request, server))
+  return {
+    routes: Object.fromEntries(Object.entries(routes.paths).map(([path, handle]) => [path, served(handle)])),
+    fetch: served(routes.notFound),
+    // Synchronous: an error handler that resolves later without a Response is sent as a 204.
+    error: () => internalError(),
+    development: false,
+    maxRequestBodySize: LARGEST_REQUEST,
+  } as const
+}
+
+// A killed server leaves its socket behind. The database has one owner, and this process is it by now, so no other
+// server of ours can be listening there; but a file that is no socket belongs to somebody else.
+function removeStaleSocket(path: string): void {
+  const stats = lstatSync(path, { throwIfNoEntry: false })
+  if (stats === undefined) return
+  if (!stats.isSocket()) {
+    throw new GateError("failed", `cannot listen on unix:${path}: a file that is no socket stands there`)
+  }
+  unlinkSync(path)
+}

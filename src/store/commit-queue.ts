@@ -1,0 +1,89 @@
+// Group commit: changes that wait while a transaction is written go together into the next one.
+
+import type { Change, Outcome } from "../core/change.ts"
+import { GateError } from "../core/errors.ts"
+import type { Committed } from "./store.ts"
+
+/** Changes in one transaction: enough to share an fsync among many, few enough that nobody waits long behind them. */
+const LARGEST_GROUP = 256
+/** Changes that may wait. Beyond it the answer is an error at once, not memory that grows. */
+const LONGEST_QUEUE = 10_000
+
+type Waiting = {
+  readonly changes: readonly Change[]
+  readonly resolve: (outcomes: Outcome[]) => void
+  readonly reject: (error: unknown) => void
+}
+
+/**
+ * Has at most one group at the database. Changes keep the order in which they came. `committed` is called for each
+ * group before any caller of it is answered, so that whoever is told "done" finds it done.
+ */
+export class CommitQueue {
+  private waiting: Waiting[] = []
+  private length = 0
+  private running = false
+
+  constructor(
+    private readonly write: (changes: readonly Change[]) => Promise<Committed>,
+    private readonly committed: (changes: readonly Change[], committed: Committed) => void,
+  ) {}
+
+  /**
+   * Fulfilled with the outcome of each change when all are durable. The changes of one call go into one transaction,
+   * next to each other. If the transaction fails, every change in it fails, and this rejects with the store's error.
+   */
+  add(changes: readonly Change[]): Promise<Outcome[]> {
+    if (this.length + changes.length > LONGEST_QUEUE) {
+      return Promise.reject(
+        new GateError("unavailable", `${this.length} changes are waiting for the database; try again later`),
+      )
+    }
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ changes, resolve, reject })
+      this.length += changes.length
+      if (!this.running) void this.run()
+    })
+  }
+
+  private async run(): Promise<void> {
+    this.running = true
+    while (this.waiting.length > 0) {
+      const group = this.takeGroup()
+      const changes = group.flatMap((waiting) => waiting.changes)
+      try {
+        const committed = await this.write(changes)
+        this.committed(changes, committed)
+        let at = 0
+        for (const { changes, resolve } of group) {
+          resolve(committed.outcomes.slice(at, at + changes.length))
+          at += changes.length
+        }
+      } catch (error) {
+        for (const { reject } of group) reject(error)
+        if (error instanceof GateError && error.code === "unavailable") this.withdraw()
+      }
+    }
+    this.running = false
+  }
+
+  // A database that does not answer would let each waiting group wait for a deadline of its own.
+  private withdraw(): void {
+    const error = new GateError("unavailable", "the database does not answer; this change was not written")
+    for (const { reject } of this.waiting) reject(error)
+    this.waiting = []
+    this.length = 0
+  }
+
+  private takeGroup(): Waiting[] {
+    let size = 0
+    let count = 0
+    for (const { changes } of this.waiting) {
+      if (count > 0 && size + changes.length > LARGEST_GROUP) break
+      size += changes.length
+      count++
+    }
+    this.length -= size
+    return this.waiting.splice(0, count)
+  }
+}

@@ -1,0 +1,40 @@
+// The key of an entry: family, address bytes, prefix length. Its byte order is the order that the lists promise.
+
+import { Address, type Family } from "../core/address.ts"
+import { Network } from "../core/network.ts"
+
+/** Bytes of a key: 6 for IPv4, 18 for IPv6. */
+export function keySize(family: Family): 6 | 18 {
+  return family === 4 ? 6 : 18
+}
+
+export function entryKey(network: Network): Uint8Array {
+  const { address, length } = network
+  const bytes = new Uint8Array(keySize(address.family))
+  const view = new DataView(bytes.buffer)
+  bytes[0] = address.family
+  view.setUint32(1, address.word0)
+  if (address.family === 6) {
+    view.setUint32(5, address.word1)
+    view.setUint32(9, address.word2)
+    view.setUint32(13, address.word3)
+  }
+  bytes[bytes.length - 1] = length
+  return bytes
+}
+
+/** The network of the key of this family at `offset`, or `null` if the bytes are no key of a network. */
+export function networkAt(view: DataView, offset: number, family: Family): Network | null {
+  if (view.getUint8(offset) !== family) return null
+  const length = view.getUint8(offset + keySize(family) - 1)
+  if (family === 4) return Network.from(Address.ipv4(view.getUint32(offset + 1)), length)
+  return Network.from(
+    Address.ipv6Base(
+      view.getUint32(offset + 1),
+      view.getUint32(offset + 5),
+      view.getUint32(offset + 9),
+      view.getUint32(offset + 13),
+    ),
+    length,
+  )
+}

@@ -1,0 +1,55 @@
+// What a driver error means to the gate, told by its code and never by its words.
+
+import { GateError } from "../core/errors.ts"
+
+/** The driver's code for an error, or "" if it has none. */
+function driverCode(cause: unknown): string {
+  const code = typeof cause === "object" && cause !== null ? (cause as { code?: unknown }).code : undefined
+  return typeof code === "string" ? code : ""
+}
+
+/** The error of a statement. */
+export function statementFailure(cause: unknown): GateError {
+  if (cause instanceof GateError) return cause
+  const code = driverCode(cause)
+  const what = code.startsWith("SQLITE_FULL")
+    ? "the disk is full"
+    : code.startsWith("SQLITE_READONLY")
+      ? "the database is read-only"
+      : code.startsWith("SQLITE_IOERR")
+        ? "the disk reported an error"
+        : code.startsWith("SQLITE_CORRUPT")
+          ? "the database file is damaged"
+          : code === ""
+            ? "the database reported an error"
+            : `the database reported ${code}`
+  return new GateError("failed", `database failure: ${what}`, { cause })
+}
+
+/** The error of an attempt to open the file at `path`. */
+export function openFailure(path: string, cause: unknown): GateError {
+  if (cause instanceof GateError) return cause
+  const code = driverCode(cause)
+  if (code.startsWith("SQLITE_BUSY") || code.startsWith("SQLITE_LOCKED")) {
+    return new GateError("unavailable", `another process holds the database ${path}`, {
+      cause,
+      hint: "a running server owns its database: leave out --offline to go through it, or stop it first",
+    })
+  }
+  if (code === "SQLITE_NOTADB" || code.startsWith("SQLITE_CORRUPT")) return damaged(path, cause)
+  if (code === "ERR_DLOPEN_FAILED") {
+    return new GateError("unavailable", "the database driver cannot be loaded from the temporary directory", {
+      cause,
+      hint: "set TMPDIR to a directory that is not mounted noexec",
+    })
+  }
+  const detail = cause instanceof Error ? cause.message : String(cause)
+  return new GateError("unavailable", `cannot open the database ${path}: ${detail}`, { cause })
+}
+
+export function damaged(path: string, cause?: unknown): GateError {
+  return new GateError("unavailable", `${path} is damaged or is not a database; it was left as it is`, {
+    cause,
+    hint: "restore it from a backup, or move it away to start with empty lists",
+  })
+}

@@ -1,0 +1,230 @@
+// The store over one libSQL connection, in this thread. Each call blocks the thread until the database has answered.
+
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync, unlinkSync } from "node:fs"
+import { dirname } from "node:path"
+import { type Client, createClient, type InStatement, type Row } from "@libsql/client/sqlite3"
+import { type AuditQuery, type AuditRecord, isAuditAction } from "../core/audit.ts"
+import type { Change } from "../core/change.ts"
+import type { ListName, PermanentEntry, TemporaryEntry } from "../core/entry.ts"
+import { GateError } from "../core/errors.ts"
+import type { Page } from "../core/page.ts"
+import { damaged, openFailure, statementFailure } from "./failures.ts"
+import { APPLICATION_ID, MIGRATIONS, rotationTrigger } from "./schema.ts"
+import { recordSize, type SnapshotChunk } from "./snapshot.ts"
+import * as sql from "./statements.ts"
+import type { Committed, Opened, Store, StoreConfig } from "./store.ts"
+
+/** Milliseconds to wait for a lock. Short, because whoever holds this file holds it for as long as it runs. */
+const LOCK_TIMEOUT = 200
+
+const CHUNK_ROWS = 50_000
+
+export class LibsqlStore implements Store {
+  private client: Client | null = null
+
+  constructor(private readonly config: StoreConfig) {}
+
+  async open(now: number): Promise<Opened> {
+    const { path } = this.config
+    let created = false
+    try {
+      created = createFile(path)
+      // One connection: a PRAGMA belongs to the connection that set it, and a pool would open others without it.
+      this.client = createClient({ url: `file:${path}`, concurrency: 1, timeout: LOCK_TIMEOUT })
+      await this.takeOwnership()
+      if (!created) await this.refuseForeign()
+      await this.usePragmas()
+      await this.migrate()
+      await this.connection.batch(sql.expireEnded(now), "write")
+      return { created }
+    } catch (cause) {
+      await this.close()
+      if (created && statSync(path).size === 0) unlinkSync(path)
+      throw openFailure(path, cause)
+    }
+  }
+
+  async commit(changes: readonly Change[]): Promise<Committed> {
+    const plans = changes.map(sql.changeStatements)
+    const statements: InStatement[] = [
+      sql.REVISION,
+      ...plans.flatMap((plan) => plan.statements),
+      sql.REVISION,
+    ]
+    const results = await attempt(() => this.connection.batch(statements, "write"))
+    let at = 1
+    const outcomes = plans.map(({ statements, outcome }) => {
+      const own = results.slice(at, at + statements.length)
+      at += statements.length
+      return outcome(own)
+    })
+    return {
+      before: Number(results[0]?.rows[0]?.revision),
+      after: Number(results[at]?.rows[0]?.revision),
+      outcomes,
+    }
+  }
+
+  async snapshot(receive: (chunk: SnapshotChunk) => void): Promise<void> {
+    for (const list of ["perm", "temp"] as const) {
+      for (const family of [4, 6] as const) {
+        await attempt(() => this.snapshotOf(list, family, receive))
+      }
+    }
+  }
+
+  listPermanent(page: Page): Promise<PermanentEntry[]> {
+    return this.rows(sql.listPermanent(page), (row) => ({ ip: String(row.ip) }))
+  }
+
+  listTemporary(page: Page, now: number): Promise<TemporaryEntry[]> {
+    return this.rows(sql.listTemporary(page, now), (row) => ({
+      ip: String(row.ip),
+      reason: String(row.reason ?? ""),
+      expiresAt: Number(row.expires_at),
+    }))
+  }
+
+  audit(query: AuditQuery): Promise<AuditRecord[]> {
+    return this.rows(sql.auditRows(query), toAuditRecord)
+  }
+
+  async ping(): Promise<void> {
+    await attempt(() => this.connection.execute("SELECT 1"))
+  }
+
+  async close(): Promise<void> {
+    this.client?.close()
+    this.client = null
+  }
+
+  private get connection(): Client {
+    if (this.client === null) throw new GateError("unavailable", "the database is not open")
+    return this.client
+  }
+
+  // In this mode the lock that the next statement takes is kept until the process ends.
+  private async takeOwnership(): Promise<void> {
+    await this.connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+    await this.connection.batch(["SELECT count(*) FROM sqlite_schema"], "write")
+  }
+
+  // Asked before anything is written: a file that is not ours keeps every byte.
+  private async refuseForeign(): Promise<void> {
+    const { path } = this.config
+    const applicationId = await this.pragma("application_id")
+    if (applicationId !== APPLICATION_ID) {
+      throw new GateError("unavailable", `${path} is not an ipgate database; it was left as it is`, {
+        hint: "give another path with --db",
+      })
+    }
+    const version = Number(await this.pragma("user_version"))
+    if (version > MIGRATIONS.length) {
+      throw new GateError(
+        "unavailable",
+        `${path} was written by a newer ipgate (schema ${version}; this one knows up to ${MIGRATIONS.length}); it was left as it is`,
+        { hint: "install the newer version again, or restore a backup from before it" },
+      )
+    }
+    if ((await this.pragma("quick_check(1)")) !== "ok") throw damaged(path)
+  }
+
+  private async usePragmas(): Promise<void> {
+    await this.connection.execute("PRAGMA journal_mode = WAL")
+    await this.connection.execute("PRAGMA synchronous = FULL")
+    const mode = [
+      await this.pragma("locking_mode"),
+      await this.pragma("journal_mode"),
+      await this.pragma("synchronous"),
+    ]
+    if (mode.join() !== "exclusive,wal,2") {
+      throw new GateError("unavailable", `the database runs with ${mode.join()} in place of exclusive,wal,2`)
+    }
+  }
+
+  // One transaction: a process killed in the middle leaves the old schema whole.
+  private async migrate(): Promise<void> {
+    const version = Number(await this.pragma("user_version"))
+    await this.connection.batch(
+      [
+        ...MIGRATIONS.slice(version).flat(),
+        ...rotationTrigger(this.config.auditRows),
+        `PRAGMA application_id = ${APPLICATION_ID}`,
+        `PRAGMA user_version = ${MIGRATIONS.length}`,
+      ],
+      "write",
+    )
+  }
+
+  private async pragma(name: string): Promise<unknown> {
+    return (await this.connection.execute(`PRAGMA ${name}`)).rows[0]?.[0]
+  }
+
+  private async rows<T>(statement: InStatement, map: (row: Row) => T): Promise<T[]> {
+    const result = await attempt(() => this.connection.execute(statement))
+    return result.rows.map(map)
+  }
+
+  private async snapshotOf(
+    list: ListName,
+    family: 4 | 6,
+    receive: (chunk: SnapshotChunk) => void,
+  ): Promise<void> {
+    let after: Uint8Array = new Uint8Array([family])
+    for (;;) {
+      const statement = sql.snapshotChunk(list, family, after, CHUNK_ROWS)
+      const row = (await this.connection.execute(statement)).rows[0]
+      const text = row?.records
+      const last = row?.last
+      if (typeof text !== "string" || !(last instanceof ArrayBuffer)) return
+      const records = new Uint8Array(text.length / 2)
+      records.set(Buffer.from(text, "hex"))
+      receive({ list, family, records })
+      if (records.length < CHUNK_ROWS * recordSize(list, family)) return
+      after = new Uint8Array(last)
+    }
+  }
+}
+
+/** Makes the file and its directory for the owner alone. True if it did not exist. */
+function createFile(path: string): boolean {
+  if (existsSync(path)) {
+    // An empty file is what a lost disk or a failed copy leaves behind: taking it for a new database would empty the lists.
+    if (statSync(path).size === 0) throw damaged(path)
+    return false
+  }
+  const directory = dirname(path)
+  if (!existsSync(directory)) {
+    mkdirSync(directory, { recursive: true })
+    chmodSync(directory, 0o700)
+  }
+  closeSync(openSync(path, "wx", 0o600))
+  return true
+}
+
+async function attempt<T>(operation: () => Promise<T>): Promise<T> {
+  try {
+    return await operation()
+  } catch (cause) {
+    throw statementFailure(cause)
+  }
+}
+
+function toAuditRecord(row: Row): AuditRecord {
+  const action = String(row.action)
+  if (!isAuditAction(action))
+    throw new GateError("failed", "database failure: the log has a row of unknown action")
+  const ttlSeconds = row.ttl_seconds
+  return {
+    at: Number(row.at),
+    action,
+    ip: textOrNull(row.ip),
+    ttlSeconds: ttlSeconds === null || ttlSeconds === undefined ? null : Number(ttlSeconds),
+    reason: textOrNull(row.reason),
+    actor: textOrNull(row.actor),
+  }
+}
+
+function textOrNull(value: unknown): string | null {
+  return value === null || value === undefined ? null : String(value)
+}

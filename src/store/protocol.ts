@@ -1,0 +1,71 @@
+// The messages between the server's main thread and the thread of the database. Plain data only: an instance of a
+// class would lose its methods on the way, so networks and addresses travel as canonical text.
+
+import { Address } from "../core/address.ts"
+import type { AuditQuery, AuditRecord } from "../core/audit.ts"
+import type { Change } from "../core/change.ts"
+import type { PermanentEntry, TemporaryEntry } from "../core/entry.ts"
+import { GateError, type GateErrorCode } from "../core/errors.ts"
+import { Network } from "../core/network.ts"
+import type { Page } from "../core/page.ts"
+import type { SnapshotChunk } from "./snapshot.ts"
+import type { Committed, Opened, StoreConfig } from "./store.ts"
+
+/** Each operation of the store: what is sent, and what comes back. */
+export type Operations = {
+  open: { send: { config: StoreConfig; now: number }; answer: Opened }
+  commit: { send: { changes: ChangeMessage[] }; answer: Committed }
+  snapshot: { send: object; answer: null }
+  listPermanent: { send: { page: Page }; answer: PermanentEntry[] }
+  listTemporary: { send: { page: Page; now: number }; answer: TemporaryEntry[] }
+  audit: { send: { query: AuditQueryMessage }; answer: AuditRecord[] }
+  ping: { send: object; answer: null }
+  close: { send: object; answer: null }
+}
+
+export type Operation = keyof Operations
+
+export type Request = { [O in Operation]: { id: number; op: O } & Operations[O]["send"] }[Operation]
+
+export type Reply =
+  | { id: number; kind: "answer"; value: Operations[Operation]["answer"] }
+  | {
+      id: number
+      kind: "failure"
+      code: GateErrorCode
+      message: string
+      hint: string | undefined
+      detail: string
+    }
+  | { id: number; kind: "chunk"; chunk: SnapshotChunk }
+
+type AsText<T> = { [K in keyof T]: K extends "network" ? string : K extends "by" ? string | null : T[K] }
+export type ChangeMessage = Change extends infer C ? (C extends Change ? AsText<C> : never) : never
+export type AuditQueryMessage = AsText<AuditQuery>
+
+export function toChangeMessage(change: Change): ChangeMessage {
+  const network = change.network.toString()
+  if (change.op === "expire_temp") return { ...change, network }
+  return { ...change, network, by: change.by === null ? null : change.by.toString() }
+}
+
+export function fromChangeMessage(message: ChangeMessage): Change {
+  const network = sameNetwork(message.network)
+  if (message.op === "expire_temp") return { ...message, network }
+  return { ...message, network, by: message.by === null ? null : Address.parse(message.by) }
+}
+
+export function toAuditQueryMessage({ network, ...query }: AuditQuery): AuditQueryMessage {
+  return network === undefined ? query : { ...query, network: network.toString() }
+}
+
+export function fromAuditQueryMessage({ network, ...query }: AuditQueryMessage): AuditQuery {
+  return network === undefined ? query : { ...query, network: sameNetwork(network) }
+}
+
+// Canonical text of a network parses back to it; anything else here is a defect and must not pass for a network.
+function sameNetwork(text: string): Network {
+  const network = Network.parse(text)
+  if (network === null) throw new GateError("failed", `internal error: ${text} is not a network`)
+  return network
+}

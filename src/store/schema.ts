@@ -1,0 +1,51 @@
+// The database's own rules: numbered migrations, strict tables, and the rotation of the log.
+
+/** Written into the file's header, so that another program's database is recognised: "ipgt". */
+export const APPLICATION_ID = 0x69706774
+
+// The keys of both lists sort as the lists do. The text beside the key is for people with an SQL shell.
+const CREATE_LISTS = [
+  `CREATE TABLE permanent (
+     key BLOB NOT NULL PRIMARY KEY CHECK (length(key) IN (6, 18)),
+     ip TEXT NOT NULL
+   ) STRICT, WITHOUT ROWID`,
+  `CREATE TABLE temporary (
+     key BLOB NOT NULL PRIMARY KEY CHECK (length(key) IN (6, 18)),
+     ip TEXT NOT NULL,
+     expires_at INTEGER NOT NULL CHECK (expires_at BETWEEN 0 AND 253402300799999),
+     reason TEXT
+   ) STRICT, WITHOUT ROWID`,
+  "CREATE INDEX temporary_by_expiry ON temporary (expires_at, key)",
+]
+
+const CREATE_AUDIT = [
+  `CREATE TABLE audit (
+     id INTEGER PRIMARY KEY AUTOINCREMENT,
+     at INTEGER NOT NULL,
+     action TEXT NOT NULL
+       CHECK (action IN ('add_temp', 'delete_temp', 'add_perm', 'delete_perm', 'expire_temp')),
+     ip TEXT,
+     ttl_seconds INTEGER CHECK (ttl_seconds BETWEEN 1 AND 315360000),
+     reason TEXT,
+     actor TEXT
+   ) STRICT`,
+]
+
+/**
+ * The statements of each schema version, in order; a database that has applied the first n has `user_version` n.
+ * A migration that was released never changes: a correction is a new one.
+ */
+export const MIGRATIONS: ReadonlyArray<readonly string[]> = [[...CREATE_LISTS, ...CREATE_AUDIT]]
+
+/**
+ * The trigger that cuts the log: part of the database, so that no writer can forget it. It is made anew at every
+ * opening, so that it always holds the number of rows that this version keeps.
+ */
+export function rotationTrigger(rows: number): readonly string[] {
+  return [
+    "DROP TRIGGER IF EXISTS audit_rotation",
+    `CREATE TRIGGER audit_rotation AFTER INSERT ON audit BEGIN
+       DELETE FROM audit WHERE id <= NEW.id - ${Math.trunc(rows)};
+     END`,
+  ]
+}

@@ -1,0 +1,38 @@
+// All entries in chunks of fixed-width records: written beside the database, handed over without a copy, read in memory.
+
+import type { Family } from "../core/address.ts"
+import type { ListName } from "../core/entry.ts"
+import type { Network } from "../core/network.ts"
+import { keySize, networkAt } from "./entry-key.ts"
+
+/** Entries of one list and one family. A record is the key and, on the temporary list, eight bytes of expiry. */
+export type SnapshotChunk = {
+  readonly list: ListName
+  readonly family: Family
+  readonly records: Uint8Array<ArrayBuffer>
+}
+
+/** Bytes of a record. */
+export function recordSize(list: ListName, family: Family): number {
+  return keySize(family) + (list === "temp" ? 8 : 0)
+}
+
+/**
+ * Calls `visit` for each entry; `expiresAt` is 0 on the permanent list. Records that are no network are not visited
+ * but counted in the result: a bad row must neither widen the list nor stop the server.
+ */
+export function readChunk(
+  chunk: SnapshotChunk,
+  visit: (network: Network, expiresAt: number) => void,
+): number {
+  const { list, family, records } = chunk
+  const size = recordSize(list, family)
+  const view = new DataView(records.buffer, records.byteOffset, records.byteLength)
+  let bad = 0
+  for (let offset = 0; offset + size <= records.length; offset += size) {
+    const network = networkAt(view, offset, family)
+    if (network === null) bad++
+    else visit(network, list === "temp" ? Number(view.getBigInt64(offset + size - 8)) : 0)
+  }
+  return bad
+}

@@ -1,0 +1,158 @@
+// The SQL of each change with its audit row, of the lists, and of the audit query.
+
+import type { InStatement, ResultSet } from "@libsql/client/sqlite3"
+import type { Family } from "../core/address.ts"
+import type { AuditQuery } from "../core/audit.ts"
+import type { Change, Outcome } from "../core/change.ts"
+import type { ListName } from "../core/entry.ts"
+import type { Page } from "../core/page.ts"
+import { entryKey, keySize } from "./entry-key.ts"
+
+/** The statements of one change, and how their results tell what it did. */
+export type ChangeStatements = {
+  readonly statements: readonly InStatement[]
+  readonly outcome: (results: readonly ResultSet[]) => Outcome
+}
+
+/**
+ * The audit row is written by a SELECT on the condition of the change, before the change itself: where the change
+ * has no effect there is no row, and the number of affected rows tells which it was.
+ */
+export function changeStatements(change: Change): ChangeStatements {
+  const key = entryKey(change.network)
+  const ip = change.network.toString()
+  switch (change.op) {
+    case "add_perm":
+      return {
+        statements: [
+          {
+            sql: `INSERT INTO audit (at, action, ip, actor)
+                  SELECT ?, 'add_perm', ?, ? WHERE NOT EXISTS (SELECT 1 FROM permanent WHERE key = ?)`,
+            args: [change.at, ip, actorText(change.by), key],
+          },
+          { sql: "INSERT INTO permanent (key, ip) VALUES (?, ?) ON CONFLICT DO NOTHING", args: [key, ip] },
+        ],
+        outcome: ([, insert]) => (insert?.rowsAffected === 1 ? "added" : "conflict"),
+      }
+    case "delete_perm":
+      return {
+        statements: [
+          {
+            sql: `INSERT INTO audit (at, action, ip, actor)
+                  SELECT ?, 'delete_perm', ip, ? FROM permanent WHERE key = ?`,
+            args: [change.at, actorText(change.by), key],
+          },
+          { sql: "DELETE FROM permanent WHERE key = ?", args: [key] },
+        ],
+        outcome: removal,
+      }
+    case "add_temp":
+      return {
+        statements: [
+          {
+            sql: `INSERT INTO audit (at, action, ip, ttl_seconds, reason, actor)
+                  VALUES (?, 'add_temp', ?, ?, ?, ?)`,
+            args: [change.at, ip, change.ttlSeconds, change.reason, actorText(change.by)],
+          },
+          { sql: "DELETE FROM temporary WHERE key = ?", args: [key] },
+          {
+            sql: "INSERT INTO temporary (key, ip, expires_at, reason) VALUES (?, ?, ?, ?)",
+            args: [key, ip, change.expiresAt, change.reason],
+          },
+        ],
+        outcome: ([, removed]) => (removed?.rowsAffected === 1 ? "replaced" : "added"),
+      }
+    case "delete_temp":
+      return {
+        statements: [
+          {
+            sql: `INSERT INTO audit (at, action, ip, actor)
+                  SELECT ?, 'delete_temp', ip, ? FROM temporary WHERE key = ?`,
+            args: [change.at, actorText(change.by), key],
+          },
+          { sql: "DELETE FROM temporary WHERE key = ?", args: [key] },
+        ],
+        outcome: removal,
+      }
+    case "expire_temp":
+      return {
+        statements: [
+          {
+            sql: `INSERT INTO audit (at, action, ip)
+                  SELECT ?, 'expire_temp', ip FROM temporary WHERE key = ? AND expires_at = ?`,
+            args: [change.at, key, change.expiresAt],
+          },
+          { sql: "DELETE FROM temporary WHERE key = ? AND expires_at = ?", args: [key, change.expiresAt] },
+        ],
+        outcome: removal,
+      }
+  }
+}
+
+function removal([, deleted]: readonly ResultSet[]): Outcome {
+  return deleted?.rowsAffected === 1 ? "removed" : "absent"
+}
+
+function actorText(by: { toString(): string } | null): string | null {
+  return by === null ? null : by.toString()
+}
+
+/** The newest audit row's id, also when rotation or an empty log left no row. */
+export const REVISION =
+  "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'audit'), 0) AS revision"
+
+/** Records and removes, oldest first, every entry that ended at or before `now`, each with the moment it ended. */
+export function expireEnded(now: number): InStatement[] {
+  return [
+    {
+      sql: `INSERT INTO audit (at, action, ip)
+            SELECT expires_at, 'expire_temp', ip FROM temporary WHERE expires_at <= ? ORDER BY expires_at, key`,
+      args: [now],
+    },
+    { sql: "DELETE FROM temporary WHERE expires_at <= ?", args: [now] },
+  ]
+}
+
+export function listPermanent({ limit, offset }: Page): InStatement {
+  return { sql: "SELECT ip FROM permanent ORDER BY key LIMIT ? OFFSET ?", args: [limit, offset] }
+}
+
+export function listTemporary({ limit, offset }: Page, now: number): InStatement {
+  return {
+    sql: `SELECT ip, reason, expires_at FROM temporary WHERE expires_at > ?
+          ORDER BY expires_at, key LIMIT ? OFFSET ?`,
+    args: [now, limit, offset],
+  }
+}
+
+export function auditRows({ action, network, limit, offset }: AuditQuery): InStatement {
+  const conditions: string[] = []
+  const args: Array<string | number> = []
+  if (action !== undefined) {
+    conditions.push("action = ?")
+    args.push(action)
+  }
+  if (network !== undefined) {
+    conditions.push("ip = ?")
+    args.push(network.toString())
+  }
+  const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`
+  return {
+    sql: `SELECT at, action, ip, ttl_seconds, reason, actor FROM audit ${where} ORDER BY id DESC LIMIT ? OFFSET ?`,
+    args: [...args, limit, offset],
+  }
+}
+
+/**
+ * One chunk of a list as a single text: the hexadecimal records of up to `rows` entries of one family that follow the
+ * key `after`, and the last of their keys. One row for 50,000 entries crosses the driver far faster than 50,000 rows.
+ */
+export function snapshotChunk(list: ListName, family: Family, after: Uint8Array, rows: number): InStatement {
+  const table = list === "perm" ? "permanent" : "temporary"
+  const record = list === "perm" ? "hex(key)" : "hex(key) || printf('%016X', expires_at)"
+  return {
+    sql: `SELECT group_concat(${record}, '') AS records, max(key) AS last
+          FROM (SELECT * FROM ${table} WHERE key > ? AND key < ? AND length(key) = ? ORDER BY key LIMIT ?)`,
+    args: [after, new Uint8Array([family + 1]), keySize(family), rows],
+  }
+}

@@ -1,0 +1,68 @@
+// Entry point of the database's own thread: message in, operation of the store, reply out, one after the other.
+
+import { GateError } from "../core/errors.ts"
+import { LibsqlStore } from "./libsql-store.ts"
+import {
+  fromAuditQueryMessage,
+  fromChangeMessage,
+  type Operations,
+  type Reply,
+  type Request,
+} from "./protocol.ts"
+import type { Store } from "./store.ts"
+
+declare const self: {
+  onmessage: ((event: { data: Request }) => void) | null
+  postMessage(reply: Reply, transfer?: ArrayBuffer[]): void
+}
+
+let store: Store | null = null
+let last: Promise<void> = Promise.resolve()
+
+self.onmessage = ({ data: request }) => {
+  last = last.then(() => answer(request))
+}
+
+async function answer(request: Request): Promise<void> {
+  const { id } = request
+  try {
+    self.postMessage({ id, kind: "answer", value: await perform(request) })
+  } catch (cause) {
+    const error = cause instanceof GateError ? cause : new GateError("failed", "database failure", { cause })
+    const { code, message, hint } = error
+    self.postMessage({ id, kind: "failure", code, message, hint, detail: detailOf(error.cause) })
+  }
+}
+
+async function perform(request: Request): Promise<Operations[keyof Operations]["answer"]> {
+  if (request.op === "open") {
+    store = new LibsqlStore(request.config)
+    return store.open(request.now)
+  }
+  if (store === null) throw new GateError("unavailable", "the database is not open")
+  switch (request.op) {
+    case "commit":
+      return store.commit(request.changes.map(fromChangeMessage))
+    case "snapshot":
+      await store.snapshot((chunk) => {
+        self.postMessage({ id: request.id, kind: "chunk", chunk }, [chunk.records.buffer])
+      })
+      return null
+    case "listPermanent":
+      return store.listPermanent(request.page)
+    case "listTemporary":
+      return store.listTemporary(request.page, request.now)
+    case "audit":
+      return store.audit(fromAuditQueryMessage(request.query))
+    case "ping":
+      await store.ping()
+      return null
+    case "close":
+      await store.close()
+      return null
+  }
+}
+
+function detailOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : ""
+}

@@ -1,0 +1,55 @@
+// The API token at rest: in a file that only its owner (and perhaps its group) can read.
+
+import { randomBytes } from "node:crypto"
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { dirname } from "node:path"
+
+export const SHORTEST_TOKEN = 32
+const OTHERS = 0o007
+
+/** The token file cannot be used: missing, empty, too short, or open to everybody. */
+export class TokenError extends Error {
+  override readonly name = "TokenError"
+}
+
+/**
+ * The tokens in a file, one a line: several while one replaces another. Throws `TokenError` unless the file is there,
+ * is closed to others, and holds only tokens of 32 or more printable characters without spaces.
+ */
+export function readTokenFile(path: string): string[] {
+  let content: string
+  let mode: number
+  try {
+    mode = statSync(path).mode
+    content = readFileSync(path, "utf8")
+  } catch (cause) {
+    const why = (cause as NodeJS.ErrnoException).code === "ENOENT" ? "does not exist" : "cannot be read"
+    throw new TokenError(`the token file ${path} ${why}`, { cause })
+  }
+  if ((mode & OTHERS) !== 0) {
+    throw new TokenError(
+      `the token file ${path} is open to other users: chmod 0640 ${path}, and make a new token`,
+    )
+  }
+  const tokens = content.split(/\r?\n/).filter((line) => line !== "")
+  if (tokens.length === 0) throw new TokenError(`the token file ${path} is empty`)
+  for (const token of tokens) checkToken(token, `the token file ${path}`)
+  return tokens
+}
+
+/** Throws `TokenError` for text that is no token. The message names the place and never the token. */
+export function checkToken(token: string, where: string): void {
+  if (token.length < SHORTEST_TOKEN) {
+    throw new TokenError(`${where} holds a token of fewer than ${SHORTEST_TOKEN} characters`)
+  }
+  if (!/^[\x21-\x7e]+$/.test(token))
+    throw new TokenError(`${where} holds a token with spaces or special characters`)
+}
+
+/** Makes a file with one new token of 256 random bits, mode 0600, unless the file exists. True if it was made. */
+export function makeTokenFile(path: string): boolean {
+  if (existsSync(path)) return false
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  writeFileSync(path, `${randomBytes(32).toString("base64url")}\n`, { mode: 0o600, flag: "wx" })
+  return true
+}

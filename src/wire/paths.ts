@@ -1,0 +1,25 @@
+// The URL space of the service. The only place that knows that the wire says "whitelist".
+
+export const AUTH_PATH = "/auth"
+/** The same decision for proxies that keep the client's method and path and accept only 200 (Envoy). */
+export const AUTHZ_PATH = "/authz"
+export const STATUS_PATH = "/status"
+
+export const API_PREFIX = "/api/"
+export const PERMANENT_PATH = "/api/whitelist/perm"
+export const PERMANENT_LIST_PATH = "/api/whitelist/perm/list"
+export const TEMPORARY_PATH = "/api/whitelist/temp"
+/** The same list as a GET of `TEMPORARY_PATH`: the service document names both. */
+export const TEMPORARY_LIST_PATH = "/api/whitelist/temp/list"
+export const LOGS_PATH = "/api/logs"
+export const CHECK_PATH = "/api/check"
+
+/** What a 204 did: `added`, `replaced`, `removed` or `absent`. */
+export const RESULT_HEADER = "Ipgate-Result"
+/** When the temporary entry that a 204 added will end, as an RFC 3339 time. */
+export const EXPIRES_HEADER = "Ipgate-Expires"
+
+/** The path of one entry below `PERMANENT_PATH` or `TEMPORARY_PATH`. */
+export function entryPath(base: string, network: string): string {
+  return `${base}/${encodeURIComponent(network)}`
+}
