@@ -16,6 +16,8 @@ export type ProcessEnv = {
   readonly columns: number
   /** All of standard input. */
   readonly readInput: () => Promise<string>
+  /** The bytes of a file, or of standard input for `-`; `null` if they cannot be read. */
+  readonly readBytes: (path: string) => Promise<Uint8Array<ArrayBuffer> | null>
   /** `null` if the file does not exist or cannot be read. */
   readonly readFile: (path: string) => string | null
   readonly sleep: (milliseconds: number) => Promise<void>

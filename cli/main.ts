@@ -13,6 +13,13 @@ const code = await run(process.argv.slice(2), {
   isTerminal: process.stdout.isTTY === true,
   columns: process.stdout.columns ?? 80,
   readInput: () => Bun.stdin.text(),
+  readBytes: async (path) => {
+    try {
+      return await (path === "-" ? Bun.stdin : Bun.file(path)).bytes()
+    } catch {
+      return null
+    }
+  },
   readFile: (path) => {
     try {
       return readFileSync(path, "utf8")

@@ -7,6 +7,8 @@ import type { CommandEnv, GlobalOptions, ProcessEnv } from "./command-env.ts"
 import { allowCommand } from "./commands/allow.ts"
 import { checkCommand } from "./commands/check.ts"
 import { denyCommand } from "./commands/deny.ts"
+import { exportCommand } from "./commands/export.ts"
+import { importCommand } from "./commands/import.ts"
 import { listCommand } from "./commands/list.ts"
 import { logsCommand } from "./commands/logs.ts"
 import { serveCommand } from "./commands/serve.ts"
@@ -26,6 +28,8 @@ const COMMANDS: readonly CommandFactory[] = [
   listCommand,
   logsCommand,
   statusCommand,
+  importCommand,
+  exportCommand,
 ]
 
 const EXAMPLES = `Examples:

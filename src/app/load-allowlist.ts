@@ -2,7 +2,7 @@
 
 import { Allowlist } from "../core/allowlist.ts"
 import type { Clock } from "../core/clock.ts"
-import { readChunk } from "../store/snapshot.ts"
+import { addChunk } from "../gate/apply.ts"
 import type { Store } from "../store/store.ts"
 
 /** Also tells how many rows were no network: those let nobody in, and somebody should hear of them. */
@@ -13,10 +13,7 @@ export async function loadAllowlist(
   const allowlist = new Allowlist(clock)
   let badRows = 0
   await store.snapshot((chunk) => {
-    badRows += readChunk(chunk, (network, expiresAt) => {
-      if (chunk.list === "perm") allowlist.addPermanent(network)
-      else allowlist.addTemporary(network, expiresAt)
-    })
+    badRows += addChunk(allowlist, chunk)
   })
   return { allowlist, badRows }
 }

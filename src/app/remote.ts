@@ -22,7 +22,7 @@ export function openRemoteGate(server: string, token: () => string): Gate {
         ...init,
         ...(unix === undefined ? {} : { unix }),
         redirect: "error",
-        signal: AbortSignal.timeout(TIMEOUT),
+        signal: init.signal ?? AbortSignal.timeout(TIMEOUT),
       })
     } catch (cause) {
       throw new GateError("unavailable", `no ipgate server answers at ${server}`, {

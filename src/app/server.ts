@@ -3,7 +3,7 @@
 import type { Allowlist } from "../core/allowlist.ts"
 import { AUDIT_LOG_ROWS } from "../core/audit.ts"
 import type { Clock } from "../core/clock.ts"
-import { applyCommitted } from "../gate/local-gate.ts"
+import { applyCommitted, applyImported } from "../gate/apply.ts"
 import { Sweeper } from "../gate/sweeper.ts"
 import { decideBy } from "../http/auth.ts"
 import { BearerTokens } from "../http/bearer.ts"
@@ -54,6 +54,9 @@ export async function startServer(
     {
       onLateCommit: (changes, committed) => {
         if (loaded !== null) applyCommitted(loaded, changes, committed)
+      },
+      onLateImport: (imported) => {
+        if (loaded !== null) void applyImported(loaded, imported)
       },
     },
   )

@@ -2,8 +2,9 @@
 
 import type { Allowlist } from "../core/allowlist.ts"
 import type { Clock } from "../core/clock.ts"
+import { applyCommitted } from "../gate/apply.ts"
 import { Health } from "../gate/health.ts"
-import { applyCommitted, LocalGate } from "../gate/local-gate.ts"
+import { LocalGate } from "../gate/local-gate.ts"
 import { CommitQueue } from "../store/commit-queue.ts"
 import type { Store } from "../store/store.ts"
 

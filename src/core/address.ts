@@ -63,6 +63,11 @@ export class Address {
     return this.family === 4 ? 32 : 128
   }
 
+  /** True for IPv6 words inside `::ffff:0:0/96`, which only the base of a network can have. */
+  get isMapped(): boolean {
+    return this.family === 6 && this.word0 === 0 && this.word1 === 0 && this.word2 === 0xffff
+  }
+
   /** The address with all bits after the first `length` set to zero. */
   masked(length: number): Address {
     if (this.family === 4) return Address.ipv4(maskWord(this.word0, length))

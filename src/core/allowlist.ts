@@ -60,8 +60,11 @@ export class Allowlist {
         this.addTemporary(change.network, change.expiresAt)
         break
       case "delete_temp":
-      case "expire_temp":
         this.removeTemporary(change.network)
+        break
+      case "expire_temp":
+        if (this.endedGrant(change.network)?.expiresAt === change.expiresAt)
+          this.removeTemporary(change.network)
         break
     }
   }
@@ -71,6 +74,13 @@ export class Allowlist {
     if (value < 0) return
     this.permanent++
     this.index.set(network, value | PERMANENT)
+  }
+
+  removePermanent(network: Network): void {
+    const value = this.index.get(network)
+    if (value >= 0) return
+    this.permanent--
+    this.replace(network, value & PLACE)
   }
 
   /** The new deadline replaces an old one. */
@@ -100,13 +110,6 @@ export class Allowlist {
   /** Only those that have not ended. */
   get temporaryCount(): number {
     return this.grants.activeCount()
-  }
-
-  private removePermanent(network: Network): void {
-    const value = this.index.get(network)
-    if (value >= 0) return
-    this.permanent--
-    this.replace(network, value & PLACE)
   }
 
   private removeTemporary(network: Network): void {

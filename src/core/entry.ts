@@ -33,7 +33,7 @@ export function explainReason(text: string): string | null {
     return `reason is longer than ${LONGEST_REASON} characters`
   }
   if (!isPrintable(text)) {
-    return "reason contains a control character, a line separator or a text direction control"
+    return "reason contains a control character, a line separator, or an invisible or direction-changing character"
   }
   return null
 }

@@ -19,7 +19,8 @@ export function explainNetwork(text: string): string {
   if (slash !== -1) {
     const address = Address.parse(text.slice(0, slash))
     if (address !== null) {
-      return `${quoted(text)} is not a valid CIDR: the prefix length must be 0 to ${address.bits}, in plain digits`
+      const longest = text.includes(":") ? 128 : 32
+      return `${quoted(text)} is not a valid CIDR: the prefix length must be 0 to ${longest}, in plain digits`
     }
   }
   return `${quoted(text)} is not an IP address or CIDR${hint(text)}`
@@ -28,6 +29,7 @@ export function explainNetwork(text: string): string {
 /** The reason why `Address.parse(text)` is `null`. */
 export function explainAddress(text: string): string {
   if (splitNetwork(text) !== null) return `${quoted(text)} is a network; give a single IP address`
+  if (text.includes("/")) return `${quoted(text)} is not an IP address: leave out the slash and what follows`
   return `${quoted(text)} is not an IP address${hint(text)}`
 }
 

@@ -15,6 +15,22 @@ export type Match = { readonly list: ListName; readonly ip: string; readonly exp
  */
 export type Coverage = { readonly allowed: boolean; readonly matches: readonly Match[] }
 
+/** What an import did. `ended` are temporary entries of the bulk whose time had passed: they are left out. */
+export type ImportCounts = {
+  readonly added: number
+  readonly replaced: number
+  readonly unchanged: number
+  readonly removed: number
+  readonly duplicates: number
+  readonly ended: number
+}
+
+/** With `prune`, permanent entries that the bulk does not name are removed, but never more than `maxRemovals`. */
+export type ImportRequest = {
+  readonly lines: Uint8Array<ArrayBuffer>
+  readonly prune: { readonly maxRemovals: number } | null
+}
+
 /**
  * The one door to the lists, for the HTTP handlers and for the command line, on-line and off-line. When a promise
  * of a change is fulfilled, the change is durable, is in the audit log, and holds for the next decision. Every
@@ -34,6 +50,14 @@ export interface Gate {
   removeTemporary(network: Network): Promise<"removed" | "absent">
   /** Active entries only, the soonest to end first. */
   listTemporary(page: Page): Promise<TemporaryEntry[]>
+
+  /**
+   * Many entries at once, as the lines of `core/entry-line.ts`: all or nothing. Rejects with `invalid`, naming each
+   * bad line, before anything is changed. The bytes belong to the gate from here on.
+   */
+  import(request: ImportRequest): Promise<ImportCounts>
+  /** Both lists as the same lines, in pieces, from one consistent state. */
+  export(): AsyncIterable<Uint8Array>
 
   /** Newest first. */
   audit(query: AuditQuery): Promise<AuditRecord[]>

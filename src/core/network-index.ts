@@ -5,8 +5,8 @@ import type { Network } from "./network.ts"
 import { ABSENT, PrefixTable } from "./prefix-table.ts"
 
 /**
- * Networks of both families, each with a value: a signed 32-bit integer other than 0. A question costs one look-up
- * for each prefix length in use, whatever the number of networks. The families never meet: `::/0` contains no IPv4
+ * Networks of both families, each with a value: a signed 32-bit integer other than 0. A question costs a few look-ups,
+ * whatever the number of networks and of prefix lengths in use. The families never meet: `::/0` contains no IPv4
  * address, and a mapped address has become IPv4 before it comes here.
  */
 export class NetworkIndex {
@@ -26,7 +26,7 @@ export class NetworkIndex {
     this.of(network.family).delete(network)
   }
 
-  /** True if `accepts` is true for the value of any network that contains the address. */
+  /** True if `accepts` is true for the value of any network that contains the address. In no particular order. */
   some(address: Address, accepts: (value: number) => boolean): boolean {
     return this.of(address.family).some(address, accepts)
   }
@@ -46,71 +46,141 @@ export class NetworkIndex {
   }
 }
 
+/**
+ * How a family is searched. The common lengths are looked up one by one where they are in use. The others are grouped
+ * into levels of so many lengths, and a level is asked only for the lengths that occur below the address's own prefix.
+ */
+type Plan = { readonly common: readonly number[]; readonly levelShift: number; readonly longest: number }
+
+const PLANS: Readonly<Record<Family, Plan>> = {
+  4: { common: [32, 24, 16, 0], levelShift: 3, longest: 32 },
+  6: { common: [128, 64, 56, 48, 32, 0], levelShift: 4, longest: 128 },
+}
+
+/** The lower bits of a hint say which lengths of its level occur below its prefix, the upper ones how many networks. */
+const HINT_LENGTHS = 0xffff
+const HINT_ONE = 0x10000
+/** A hint that has counted so many is kept for good: it may cost a look-up in vain, and never an answer. */
+const HINT_FULL = 0x7fff
+
 class FamilyIndex {
   private readonly table: PrefixTable
+  /** For a prefix that ends where a level begins: which networks are below it in that level. */
+  private readonly hints: PrefixTable
+  private readonly plan: Plan
   /** How many networks there are of each prefix length. */
   private readonly counts: number[]
-  /** The lengths in use, the longest first. */
-  private lengths: number[] = []
+  /** The common lengths in use, the longest first. */
+  private commonInUse: readonly number[] = []
+  /** The levels with other lengths in use, the longest first. */
+  private levelsInUse: readonly number[] = []
 
   constructor(family: Family) {
-    this.table = new PrefixTable(family === 4 ? 1 : 4)
-    this.counts = new Array(family === 4 ? 33 : 129).fill(0)
+    const words = family === 4 ? 1 : 4
+    this.plan = PLANS[family]
+    this.table = new PrefixTable(words)
+    this.hints = new PrefixTable(words)
+    this.counts = new Array(this.plan.longest + 1).fill(0)
   }
 
   get bytes(): number {
-    return this.table.bytes
+    return this.table.bytes + this.hints.bytes
   }
 
-  get(network: Network): number {
-    return this.look(network.address, network.length)
+  get({ address, length }: Network): number {
+    return look(this.table, address, length)
   }
 
-  set(network: Network, value: number): void {
-    const { address, length } = network
-    if (this.look(address, length) === ABSENT) this.count(length, 1)
-    this.table.set(address.word0 | 0, address.word1 | 0, address.word2 | 0, address.word3 | 0, length, value)
+  set({ address, length }: Network, value: number): void {
+    if (look(this.table, address, length) === ABSENT) {
+      this.count(length, 1)
+      this.hint(address, length, 1)
+    }
+    put(this.table, address, length, value)
   }
 
-  delete(network: Network): void {
-    const { address, length } = network
-    if (this.look(address, length) === ABSENT) return
+  delete({ address, length }: Network): void {
+    if (look(this.table, address, length) === ABSENT) return
     this.count(length, -1)
-    this.table.delete(address.word0 | 0, address.word1 | 0, address.word2 | 0, address.word3 | 0, length)
+    this.hint(address, length, -1)
+    put(this.table, address, length, ABSENT)
   }
 
   some(address: Address, accepts: (value: number) => boolean): boolean {
-    const { lengths } = this
-    for (let i = 0; i < lengths.length; i++) {
-      const value = this.look(address, lengths[i] as number)
+    const { table, hints, commonInUse, levelsInUse } = this
+    for (let i = 0; i < commonInUse.length; i++) {
+      const value = look(table, address, commonInUse[i] as number)
       if (value !== ABSENT && accepts(value)) return true
+    }
+    for (let i = 0; i < levelsInUse.length; i++) {
+      const base = (levelsInUse[i] as number) << this.plan.levelShift
+      let lengths = look(hints, address, base) & HINT_LENGTHS
+      while (lengths !== 0) {
+        const longest = 31 - Math.clz32(lengths)
+        lengths ^= 1 << longest
+        const value = look(table, address, base + longest + 1)
+        if (value !== ABSENT && accepts(value)) return true
+      }
     }
     return false
   }
 
   covering(network: Network): Array<{ length: number; value: number }> {
-    return this.lengths
-      .filter((length) => length <= network.length)
-      .map((length) => ({ length, value: this.look(network.address, length) }))
-      .filter(({ value }) => value !== ABSENT)
-  }
-
-  private look(address: Address, length: number): number {
-    return this.table.get(
-      maskWord(address.word0, length),
-      maskWord(address.word1, length - 32),
-      maskWord(address.word2, length - 64),
-      maskWord(address.word3, length - 96),
-      length,
-    )
+    const found: Array<{ length: number; value: number }> = []
+    for (let length = network.length; length >= 0; length--) {
+      const value = this.counts[length] === 0 ? ABSENT : look(this.table, network.address, length)
+      if (value !== ABSENT) found.push({ length, value })
+    }
+    return found
   }
 
   private count(length: number, step: 1 | -1): void {
     const before = this.counts[length] as number
     this.counts[length] = before + step
     if (before !== 0 && before + step !== 0) return
-    this.lengths = this.counts.flatMap((count, used) => (count > 0 ? [used] : [])).reverse()
+    const { common, levelShift } = this.plan
+    this.commonInUse = common.filter((used) => (this.counts[used] as number) > 0)
+    const levels = this.counts.flatMap((count, used) =>
+      count > 0 && !common.includes(used) ? [(used - 1) >> levelShift] : [],
+    )
+    this.levelsInUse = [...new Set(levels)].reverse()
   }
+
+  // A length stays in its hint until the last network of the level below that prefix is gone.
+  private hint(address: Address, length: number, step: 1 | -1): void {
+    const { common, levelShift } = this.plan
+    if (common.includes(length)) return
+    const base = ((length - 1) >> levelShift) << levelShift
+    const before = look(this.hints, address, base)
+    const after = before | (1 << (length - 1 - base))
+    const networks = before >>> 16
+    if (networks === HINT_FULL) put(this.hints, address, base, after)
+    else put(this.hints, address, base, networks + step === 0 ? ABSENT : after + step * HINT_ONE)
+  }
+}
+
+function look(table: PrefixTable, { word0, word1, word2, word3 }: Address, length: number): number {
+  return table.get(
+    maskWord(word0, length),
+    maskWord(word1, length - 32),
+    maskWord(word2, length - 64),
+    maskWord(word3, length - 96),
+    length,
+  )
+}
+
+function put(
+  table: PrefixTable,
+  { word0, word1, word2, word3 }: Address,
+  length: number,
+  value: number,
+): void {
+  const first = maskWord(word0, length)
+  const second = maskWord(word1, length - 32)
+  const third = maskWord(word2, length - 64)
+  const fourth = maskWord(word3, length - 96)
+  if (value === ABSENT) table.delete(first, second, third, fourth, length)
+  else table.set(first, second, third, fourth, length, value)
 }
 
 // Signed, as the table holds its words. A shift takes its count modulo 32, so the two ends need a branch of their own.

@@ -20,11 +20,13 @@ export class Network {
 
   /**
    * A network from its parts, or `null` if the length is out of range or host bits are set. A mapped network of
-   * length 96 or more is the IPv4 network that it means; a shorter one stays IPv6 and contains no IPv4 client.
+   * length 96 or more is `null` too: it is an IPv4 network and must come as one. A shorter one is IPv6 and contains no
+   * IPv4 client.
    */
   static from(address: Address, length: number): Network | null {
     if (!Number.isInteger(length) || length < 0 || length > address.bits) return null
     if (!address.masked(length).equals(address)) return null
+    if (address.isMapped && length >= 96) return null
     return new Network(address, length)
   }
 

@@ -43,8 +43,8 @@ export class TemporaryGrants {
 
   remove(place: number): void {
     this.networks[place] = null
-    this.wall[place] = Number.POSITIVE_INFINITY
-    this.mono[place] = Number.POSITIVE_INFINITY
+    this.wall[place] = Number.NEGATIVE_INFINITY
+    this.mono[place] = Number.NEGATIVE_INFINITY
     this.free.push(place)
     this.held--
   }
@@ -65,9 +65,10 @@ export class TemporaryGrants {
     return this.held - this.countEnded()
   }
 
-  /** Up to `most` grants that have ended and are still held. */
+  /** Up to `most` grants that have ended and are still held. One that was seen here never becomes active again. */
   ended(most: number): Grant[] {
     const found: Grant[] = []
+    if (most < 1) return found
     this.eachEnded((place) => {
       const network = this.networks[place]
       if (network) found.push({ network, expiresAt: this.expiresAt(place) })
@@ -92,11 +93,15 @@ export class TemporaryGrants {
     let firstWall = Number.POSITIVE_INFINITY
     let firstMono = Number.POSITIVE_INFINITY
     for (let place = 0; place < this.networks.length; place++) {
+      if (this.networks[place] === null) continue
       const wall = this.wall[place] as number
       const mono = this.mono[place] as number
       firstWall = Math.min(firstWall, wall)
       firstMono = Math.min(firstMono, mono)
-      if ((wallNow >= wall || monoNow >= mono) && !visit(place)) return
+      if (wallNow < wall && monoNow < mono) continue
+      // From here on it has ended, also for a clock that is set back before anybody could record the end.
+      this.mono[place] = Number.NEGATIVE_INFINITY
+      if (!visit(place)) return
     }
     this.firstWall = firstWall
     this.firstMono = firstMono

@@ -1,5 +1,7 @@
 // The last known state of the database, told by every call to it, asked by /status.
 
+import { GateError } from "../core/errors.ts"
+
 export class Health {
   private working = true
 
@@ -15,7 +17,8 @@ export class Health {
       this.working = true
       return value
     } catch (error) {
-      this.working = false
+      // A question that makes no sense was refused by a database that works.
+      this.working = error instanceof GateError && error.code === "invalid"
       throw error
     }
   }

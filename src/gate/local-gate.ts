@@ -8,12 +8,14 @@ import { type Clock, LATEST_TIME } from "../core/clock.ts"
 import { formatDuration } from "../core/duration.ts"
 import type { PermanentEntry, TemporaryEntry, TemporaryGrant } from "../core/entry.ts"
 import { GateError } from "../core/errors.ts"
-import type { Coverage, Gate } from "../core/gate.ts"
+import type { Coverage, Gate, ImportCounts, ImportRequest } from "../core/gate.ts"
 import { Network } from "../core/network.ts"
 import type { Page } from "../core/page.ts"
 import type { Status } from "../core/status.ts"
 import type { CommitQueue } from "../store/commit-queue.ts"
-import type { Committed, Store } from "../store/store.ts"
+import type { Store } from "../store/store.ts"
+import { applyImported } from "./apply.ts"
+import { asTheyCome } from "./as-they-come.ts"
 import type { Health } from "./health.ts"
 
 export type LocalGateParts = {
@@ -70,6 +72,22 @@ export class LocalGate implements Gate {
     return entries.filter(({ ip }) => this.isActive(ip))
   }
 
+  import({ lines, prune }: ImportRequest): Promise<ImportCounts> {
+    const { queue, store, health, allowlist, clock } = this.parts
+    return queue.exclusive(async () => {
+      const { present, absent, ...counts } = await health.watch(
+        store.import(lines, { at: clock.wall(), by: this.by, prune }),
+      )
+      await applyImported(allowlist, { present, absent })
+      return counts
+    })
+  }
+
+  export(): AsyncIterable<Uint8Array> {
+    const { store, health, clock } = this.parts
+    return asTheyCome((receive) => health.watch(store.export(clock.wall(), receive)))
+  }
+
   audit(query: AuditQuery): Promise<AuditRecord[]> {
     return this.read(this.parts.store.audit(query))
   }
@@ -121,18 +139,6 @@ export class LocalGate implements Gate {
 /** The change that records the end of a grant, at the moment when it ended. */
 export function expiry(network: Network, expiresAt: number, now: number): Change {
   return { op: "expire_temp", network, expiresAt, at: Math.min(expiresAt, now) }
-}
-
-/** Takes a committed group into the allowlist: only what had an effect. */
-export function applyCommitted(
-  allowlist: Allowlist,
-  changes: readonly Change[],
-  { outcomes }: Committed,
-): void {
-  changes.forEach((change, i) => {
-    const outcome = outcomes[i]
-    if (outcome === "added" || outcome === "replaced" || outcome === "removed") allowlist.apply(change)
-  })
 }
 
 function removal(outcome: Outcome): "removed" | "absent" {

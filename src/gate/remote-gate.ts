@@ -3,13 +3,16 @@
 import type { AuditQuery, AuditRecord } from "../core/audit.ts"
 import type { PermanentEntry, TemporaryEntry, TemporaryGrant } from "../core/entry.ts"
 import { GateError } from "../core/errors.ts"
-import type { Coverage, Gate } from "../core/gate.ts"
+import type { Coverage, Gate, ImportCounts, ImportRequest } from "../core/gate.ts"
 import type { Network } from "../core/network.ts"
 import type { Page } from "../core/page.ts"
 import type { Status } from "../core/status.ts"
 import * as codec from "../wire/codec.ts"
 import * as paths from "../wire/paths.ts"
 import { codeOf } from "../wire/statuses.ts"
+
+/** Milliseconds for a million entries, on their way in or out. */
+const BULK_TIMEOUT = 600_000
 
 /** Sends one request to the server; `path` begins with a slash. Rejects if the server is out of reach. */
 export type Send = (path: string, init: RequestInit) => Promise<Response>
@@ -54,6 +57,22 @@ export class RemoteGate implements Gate {
     return codec
       .list(await this.get(paths.TEMPORARY_LIST_PATH, parameters(page)))
       .map(codec.temporaryEntryFromJson)
+  }
+
+  async import({ lines, prune }: ImportRequest): Promise<ImportCounts> {
+    const query = prune === null ? "" : `?${new URLSearchParams({ prune: String(prune.maxRemovals) })}`
+    const answer = await this.authorized(paths.IMPORT_PATH + query, {
+      method: "POST",
+      body: lines,
+      headers: { "Content-Type": "text/plain; charset=utf-8" },
+      signal: AbortSignal.timeout(BULK_TIMEOUT),
+    })
+    return codec.importCountsFromJson(await json(answer))
+  }
+
+  async *export(): AsyncGenerator<Uint8Array> {
+    const answer = await this.authorized(paths.EXPORT_PATH, { signal: AbortSignal.timeout(BULK_TIMEOUT) })
+    if (answer.body !== null) yield* answer.body
   }
 
   async audit({ action, network, ...page }: AuditQuery): Promise<AuditRecord[]> {

@@ -6,8 +6,8 @@ import type { Gate } from "../core/gate.ts"
 import type { Network } from "../core/network.ts"
 import * as codec from "../wire/codec.ts"
 import * as paths from "../wire/paths.ts"
-import { readJsonBody } from "./request-body.ts"
-import { changed, json, methodNotAllowed, text } from "./responses.ts"
+import { LARGEST_IMPORT, readBody, readJsonBody } from "./request-body.ts"
+import { changed, json, lines, methodNotAllowed, text } from "./responses.ts"
 
 /** What an endpoint needs of a request that has shown its token. `path` and `query` are raw text. */
 export type ApiCall = {
@@ -28,6 +28,8 @@ const ENDPOINTS: Readonly<Record<string, Methods>> = {
   [paths.PERMANENT_LIST_PATH]: { GET: listPermanent },
   [paths.TEMPORARY_PATH]: { GET: listTemporary, POST: addTemporary },
   [paths.TEMPORARY_LIST_PATH]: { GET: listTemporary },
+  [paths.IMPORT_PATH]: { POST: importEntries },
+  [paths.EXPORT_PATH]: { GET: exportEntries },
   [paths.LOGS_PATH]: { GET: logs },
   [paths.CHECK_PATH]: { GET: check },
 }
@@ -73,6 +75,18 @@ async function addTemporary({ request, gate }: ApiCall): Promise<Response> {
 async function listTemporary({ query, gate }: ApiCall): Promise<Response> {
   const entries = await gate.listTemporary(codec.readPage(new URLSearchParams(query)))
   return json(entries.map(codec.temporaryEntryToJson))
+}
+
+async function importEntries({ request, query, gate }: ApiCall): Promise<Response> {
+  const prune = codec.readPrune(new URLSearchParams(query))
+  const lines = await readBody(request, LARGEST_IMPORT)
+  return json(codec.importCountsToJson(await gate.import({ lines, prune })))
+}
+
+async function exportEntries({ gate }: ApiCall): Promise<Response> {
+  const pieces = gate.export()[Symbol.asyncIterator]()
+  // The first piece is awaited here, so that a database that fails is a 500 and not an answer that breaks off.
+  return lines(await pieces.next(), pieces)
 }
 
 async function logs({ query, gate }: ApiCall): Promise<Response> {

@@ -1,24 +1,41 @@
-// The body of an API request: bounded, and one JSON object.
+// The body of an API request, bounded: nobody makes the server hold more than an endpoint can use.
 
 import { invalid } from "../core/errors.ts"
 import { parseJsonObject } from "../wire/json-body.ts"
 
+/** Bytes of a JSON body. */
 export const LARGEST_BODY = 64 * 1024
+/** Bytes of an import: more than a million IPv6 networks with their text. */
+export const LARGEST_IMPORT = 64 * 1024 * 1024
 
-/** The body is longer than the API takes: 413. */
+/** The body is longer than the endpoint takes: 413. */
 export class BodyTooLarge extends Error {
   override readonly name = "BodyTooLarge"
 
-  constructor() {
-    super(`the body is larger than ${LARGEST_BODY} bytes`)
+  constructor(most: number) {
+    super(`the body is larger than ${most} bytes`)
   }
+}
+
+/** Throws `BodyTooLarge` as soon as more than `most` bytes are announced or have come. */
+export async function readBody(request: Request, most: number): Promise<Uint8Array<ArrayBuffer>> {
+  const announced = request.headers.get("Content-Length")
+  if (announced !== null && Number(announced) > most) throw new BodyTooLarge(most)
+  // A body of announced length cannot be longer than that; a chunked one is counted as it comes.
+  if (announced !== null) return new Uint8Array(await request.arrayBuffer())
+  const pieces: Uint8Array[] = []
+  let size = 0
+  for await (const piece of request.body ?? []) {
+    size += piece.length
+    if (size > most) throw new BodyTooLarge(most)
+    pieces.push(piece)
+  }
+  return new Uint8Array(Buffer.concat(pieces))
 }
 
 /** Throws `BodyTooLarge`, or `invalid` for anything but one JSON object. The content type does not matter. */
 export async function readJsonBody(request: Request): Promise<Readonly<Record<string, unknown>>> {
-  if (Number(request.headers.get("Content-Length") ?? 0) > LARGEST_BODY) throw new BodyTooLarge()
-  const bytes = await request.bytes()
-  if (bytes.length > LARGEST_BODY) throw new BodyTooLarge()
+  const bytes = await readBody(request, LARGEST_BODY)
   try {
     return parseJsonObject(bytes)
   } catch (cause) {

@@ -28,6 +28,22 @@ export function json(value: unknown): Response {
   return new Response(JSON.stringify(value), { headers: { ...NO_STORE, "Content-Type": "application/json" } })
 }
 
+/** Lines of text as they come, after a first piece that is there. */
+export function lines(first: IteratorResult<Uint8Array>, rest: AsyncIterator<Uint8Array>): Response {
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      if (first.done) controller.close()
+      else controller.enqueue(first.value)
+    },
+    async pull(controller) {
+      const { done, value } = await rest.next()
+      if (done) controller.close()
+      else controller.enqueue(value)
+    },
+  })
+  return new Response(body, { headers: TEXT })
+}
+
 /** The 204 of a change that was made; `headers` say what it did. */
 export function changed(headers: Readonly<Record<string, string>>): Response {
   return new Response(null, { status: 204, headers: { ...NO_STORE, ...headers } })

@@ -4,13 +4,14 @@ import { chmodSync, lstatSync, unlinkSync } from "node:fs"
 import { GateError } from "../core/errors.ts"
 import { formatListenAddress, type ListenAddress } from "../listen-address.ts"
 import type { Handler, Peer } from "./guard.ts"
+import { LARGEST_IMPORT } from "./request-body.ts"
 import { internalError } from "./responses.ts"
 import type { Routes } from "./routes.ts"
 
 /** Seconds. Longer than the 60 s for which nginx keeps an idle connection, so that it never meets a closed one. */
 const IDLE_TIMEOUT = 120
 /** Bytes that Bun takes before any handler runs; each endpoint has its own, smaller bound. */
-const LARGEST_REQUEST = 1024 * 1024
+const LARGEST_REQUEST = LARGEST_IMPORT + 1024
 /** The owner and the group of the socket may ask, others may not. */
 const SOCKET_MODE = 0o660
 

@@ -9,11 +9,16 @@ const LARGEST_GROUP = 256
 /** Changes that may wait. Beyond it the answer is an error at once, not memory that grows. */
 const LONGEST_QUEUE = 10_000
 
-type Waiting = {
-  readonly changes: readonly Change[]
-  readonly resolve: (outcomes: Outcome[]) => void
-  readonly reject: (error: unknown) => void
-}
+/** A few changes that may share a transaction with others, or a job that has the database for itself. */
+type Waiting =
+  | {
+      readonly changes: readonly Change[]
+      readonly resolve: (outcomes: Outcome[]) => void
+      readonly reject: (error: unknown) => void
+    }
+  | { readonly job: () => Promise<void>; readonly reject: (error: unknown) => void }
+
+type WaitingChanges = Extract<Waiting, { changes: readonly Change[] }>
 
 /**
  * Has at most one group at the database. Changes keep the order in which they came. `committed` is called for each
@@ -46,9 +51,22 @@ export class CommitQueue {
     })
   }
 
+  /** Runs a job in its turn: after every change that came before it, and before every one that comes after. */
+  exclusive<T>(job: () => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ job: () => job().then(resolve, reject), reject })
+      if (!this.running) void this.run()
+    })
+  }
+
   private async run(): Promise<void> {
     this.running = true
-    while (this.waiting.length > 0) {
+    for (let first = this.waiting[0]; first !== undefined; first = this.waiting[0]) {
+      if ("job" in first) {
+        this.waiting.shift()
+        await first.job()
+        continue
+      }
       const group = this.takeGroup()
       const changes = group.flatMap((waiting) => waiting.changes)
       try {
@@ -75,15 +93,16 @@ export class CommitQueue {
     this.length = 0
   }
 
-  private takeGroup(): Waiting[] {
+  private takeGroup(): WaitingChanges[] {
+    const group: WaitingChanges[] = []
     let size = 0
-    let count = 0
-    for (const { changes } of this.waiting) {
-      if (count > 0 && size + changes.length > LARGEST_GROUP) break
-      size += changes.length
-      count++
+    for (const next of this.waiting) {
+      if ("job" in next || (size > 0 && size + next.changes.length > LARGEST_GROUP)) break
+      size += next.changes.length
+      group.push(next)
     }
     this.length -= size
-    return this.waiting.splice(0, count)
+    this.waiting.splice(0, group.length)
+    return group
   }
 }

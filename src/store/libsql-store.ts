@@ -5,19 +5,20 @@ import { dirname } from "node:path"
 import { type Client, createClient, type InStatement, type Row } from "@libsql/client/sqlite3"
 import { type AuditQuery, type AuditRecord, isAuditAction } from "../core/audit.ts"
 import type { Change } from "../core/change.ts"
-import type { ListName, PermanentEntry, TemporaryEntry } from "../core/entry.ts"
+import type { PermanentEntry, TemporaryEntry } from "../core/entry.ts"
 import { GateError } from "../core/errors.ts"
 import type { Page } from "../core/page.ts"
+import { exportEntries } from "./export-entries.ts"
 import { damaged, openFailure, statementFailure } from "./failures.ts"
+import { importEntries } from "./import-entries.ts"
+import { readSnapshot } from "./read-snapshot.ts"
 import { APPLICATION_ID, MIGRATIONS, rotationTrigger } from "./schema.ts"
-import { recordSize, type SnapshotChunk } from "./snapshot.ts"
+import type { SnapshotChunk } from "./snapshot.ts"
 import * as sql from "./statements.ts"
-import type { Committed, Opened, Store, StoreConfig } from "./store.ts"
+import type { Committed, Imported, ImportOptions, Opened, Store, StoreConfig } from "./store.ts"
 
 /** Milliseconds to wait for a lock. Short, because whoever holds this file holds it for as long as it runs. */
 const LOCK_TIMEOUT = 200
-
-const CHUNK_ROWS = 50_000
 
 export class LibsqlStore implements Store {
   private client: Client | null = null
@@ -65,12 +66,26 @@ export class LibsqlStore implements Store {
     }
   }
 
-  async snapshot(receive: (chunk: SnapshotChunk) => void): Promise<void> {
-    for (const list of ["perm", "temp"] as const) {
-      for (const family of [4, 6] as const) {
-        await attempt(() => this.snapshotOf(list, family, receive))
-      }
+  async import(text: Uint8Array<ArrayBuffer>, options: ImportOptions): Promise<Imported> {
+    const transaction = await attempt(() => this.connection.transaction("write"))
+    try {
+      const imported = await importEntries(transaction, text, options)
+      await transaction.commit()
+      return imported
+    } catch (cause) {
+      throw statementFailure(cause)
+    } finally {
+      // Rolls back unless it was committed, and gives the one connection back.
+      transaction.close()
     }
+  }
+
+  export(now: number, receive: (lines: Uint8Array<ArrayBuffer>) => void): Promise<void> {
+    return attempt(() => exportEntries(this.connection, now, receive))
+  }
+
+  snapshot(receive: (chunk: SnapshotChunk) => void): Promise<void> {
+    return attempt(() => readSnapshot(this.connection, receive))
   }
 
   listPermanent(page: Page): Promise<PermanentEntry[]> {
@@ -163,26 +178,6 @@ export class LibsqlStore implements Store {
   private async rows<T>(statement: InStatement, map: (row: Row) => T): Promise<T[]> {
     const result = await attempt(() => this.connection.execute(statement))
     return result.rows.map(map)
-  }
-
-  private async snapshotOf(
-    list: ListName,
-    family: 4 | 6,
-    receive: (chunk: SnapshotChunk) => void,
-  ): Promise<void> {
-    let after: Uint8Array = new Uint8Array([family])
-    for (;;) {
-      const statement = sql.snapshotChunk(list, family, after, CHUNK_ROWS)
-      const row = (await this.connection.execute(statement)).rows[0]
-      const text = row?.records
-      const last = row?.last
-      if (typeof text !== "string" || !(last instanceof ArrayBuffer)) return
-      const records = new Uint8Array(text.length / 2)
-      records.set(Buffer.from(text, "hex"))
-      receive({ list, family, records })
-      if (records.length < CHUNK_ROWS * recordSize(list, family)) return
-      after = new Uint8Array(last)
-    }
   }
 }
 

@@ -3,18 +3,20 @@
 
 import { Address } from "../core/address.ts"
 import type { AuditQuery, AuditRecord } from "../core/audit.ts"
-import type { Change } from "../core/change.ts"
+import type { Actor, Change } from "../core/change.ts"
 import type { PermanentEntry, TemporaryEntry } from "../core/entry.ts"
 import { GateError, type GateErrorCode } from "../core/errors.ts"
 import { Network } from "../core/network.ts"
 import type { Page } from "../core/page.ts"
 import type { SnapshotChunk } from "./snapshot.ts"
-import type { Committed, Opened, StoreConfig } from "./store.ts"
+import type { Committed, Imported, ImportOptions, Opened, StoreConfig } from "./store.ts"
 
 /** Each operation of the store: what is sent, and what comes back. */
 export type Operations = {
   open: { send: { config: StoreConfig; now: number }; answer: Opened }
   commit: { send: { changes: ChangeMessage[] }; answer: Committed }
+  import: { send: { text: Uint8Array<ArrayBuffer>; options: ImportOptionsMessage }; answer: Imported }
+  export: { send: { now: number }; answer: null }
   snapshot: { send: object; answer: null }
   listPermanent: { send: { page: Page }; answer: PermanentEntry[] }
   listTemporary: { send: { page: Page; now: number }; answer: TemporaryEntry[] }
@@ -37,22 +39,23 @@ export type Reply =
       hint: string | undefined
       detail: string
     }
-  | { id: number; kind: "chunk"; chunk: SnapshotChunk }
+  | { id: number; kind: "piece"; piece: SnapshotChunk | Uint8Array<ArrayBuffer> }
 
 type AsText<T> = { [K in keyof T]: K extends "network" ? string : K extends "by" ? string | null : T[K] }
 export type ChangeMessage = Change extends infer C ? (C extends Change ? AsText<C> : never) : never
 export type AuditQueryMessage = AsText<AuditQuery>
+export type ImportOptionsMessage = AsText<ImportOptions>
 
 export function toChangeMessage(change: Change): ChangeMessage {
   const network = change.network.toString()
   if (change.op === "expire_temp") return { ...change, network }
-  return { ...change, network, by: change.by === null ? null : change.by.toString() }
+  return { ...change, network, by: toActorText(change.by) }
 }
 
 export function fromChangeMessage(message: ChangeMessage): Change {
   const network = sameNetwork(message.network)
   if (message.op === "expire_temp") return { ...message, network }
-  return { ...message, network, by: message.by === null ? null : Address.parse(message.by) }
+  return { ...message, network, by: fromActorText(message.by) }
 }
 
 export function toAuditQueryMessage({ network, ...query }: AuditQuery): AuditQueryMessage {
@@ -61,6 +64,22 @@ export function toAuditQueryMessage({ network, ...query }: AuditQuery): AuditQue
 
 export function fromAuditQueryMessage({ network, ...query }: AuditQueryMessage): AuditQuery {
   return network === undefined ? query : { ...query, network: sameNetwork(network) }
+}
+
+export function toImportOptionsMessage(options: ImportOptions): ImportOptionsMessage {
+  return { ...options, by: toActorText(options.by) }
+}
+
+export function fromImportOptionsMessage(message: ImportOptionsMessage): ImportOptions {
+  return { ...message, by: fromActorText(message.by) }
+}
+
+function toActorText(by: Actor): string | null {
+  return by === null ? null : by.toString()
+}
+
+function fromActorText(by: string | null): Actor {
+  return by === null ? null : Address.parse(by)
 }
 
 // Canonical text of a network parses back to it; anything else here is a defect and must not pass for a network.

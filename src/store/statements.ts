@@ -3,7 +3,7 @@
 import type { InStatement, ResultSet } from "@libsql/client/sqlite3"
 import type { Family } from "../core/address.ts"
 import type { AuditQuery } from "../core/audit.ts"
-import type { Change, Outcome } from "../core/change.ts"
+import type { Actor, Change, Outcome } from "../core/change.ts"
 import type { ListName } from "../core/entry.ts"
 import type { Page } from "../core/page.ts"
 import { entryKey, keySize } from "./entry-key.ts"
@@ -93,7 +93,7 @@ function removal([, deleted]: readonly ResultSet[]): Outcome {
   return deleted?.rowsAffected === 1 ? "removed" : "absent"
 }
 
-function actorText(by: { toString(): string } | null): string | null {
+function actorText(by: Actor): string | null {
   return by === null ? null : by.toString()
 }
 
@@ -111,6 +111,31 @@ export function expireEnded(now: number): InStatement[] {
     },
     { sql: "DELETE FROM temporary WHERE expires_at <= ?", args: [now] },
   ]
+}
+
+/** Takes the entries with these hexadecimal keys off the permanent list, each with its audit row. */
+export function removePermanentKeys(keys: readonly string[], at: number, by: Actor): InStatement[] {
+  const json = JSON.stringify(keys)
+  return [
+    {
+      sql: `INSERT INTO audit (at, action, ip, actor)
+            SELECT ?, 'delete_perm', ip, ? FROM permanent WHERE key IN (SELECT unhex(value) FROM json_each(?))`,
+      args: [at, actorText(by), json],
+    },
+    { sql: "DELETE FROM permanent WHERE key IN (SELECT unhex(value) FROM json_each(?))", args: [json] },
+  ]
+}
+
+/**
+ * Up to `rows` permanent entries after the key `after`, one a line in a single text: what an export gives out. The
+ * last key comes with it, for the next question.
+ */
+export function permanentLines(after: Uint8Array, rows: number): InStatement {
+  return {
+    sql: `SELECT group_concat(ip, char(10)) AS lines, max(key) AS last
+          FROM (SELECT key, ip FROM permanent WHERE key > ? ORDER BY key LIMIT ?)`,
+    args: [after, rows],
+  }
 }
 
 export function listPermanent({ limit, offset }: Page): InStatement {
@@ -155,4 +180,50 @@ export function snapshotChunk(list: ListName, family: Family, after: Uint8Array,
           FROM (SELECT * FROM ${table} WHERE key > ? AND key < ? AND length(key) = ? ORDER BY key LIMIT ?)`,
     args: [after, new Uint8Array([family + 1]), keySize(family), rows],
   }
+}
+
+/** Hexadecimal key and canonical text. */
+export type PermanentRow = readonly [key: string, ip: string]
+export type TemporaryRow = readonly [
+  key: string,
+  ip: string,
+  until: number,
+  ttlSeconds: number,
+  reason: string | null,
+]
+
+/** Puts many rows on the permanent list; the second statement affects those that were not there. */
+export function addPermanentRows(rows: readonly PermanentRow[], at: number, by: Actor): InStatement[] {
+  const json = JSON.stringify(rows)
+  return [
+    {
+      sql: `INSERT INTO audit (at, action, ip, actor)
+            SELECT ?, 'add_perm', value ->> 1, ? FROM json_each(?)
+            WHERE NOT EXISTS (SELECT 1 FROM permanent WHERE key = unhex(value ->> 0))`,
+      args: [at, actorText(by), json],
+    },
+    {
+      sql: `INSERT INTO permanent (key, ip)
+            SELECT unhex(value ->> 0), value ->> 1 FROM json_each(?) WHERE true ON CONFLICT DO NOTHING`,
+      args: [json],
+    },
+  ]
+}
+
+/** Puts many rows on the temporary list; the second statement affects those that are replaced. */
+export function addTemporaryRows(rows: readonly TemporaryRow[], at: number, by: Actor): InStatement[] {
+  const json = JSON.stringify(rows)
+  return [
+    {
+      sql: `INSERT INTO audit (at, action, ip, ttl_seconds, reason, actor)
+            SELECT ?, 'add_temp', value ->> 1, value ->> 3, value ->> 4, ? FROM json_each(?)`,
+      args: [at, actorText(by), json],
+    },
+    { sql: "DELETE FROM temporary WHERE key IN (SELECT unhex(value ->> 0) FROM json_each(?))", args: [json] },
+    {
+      sql: `INSERT INTO temporary (key, ip, expires_at, reason)
+            SELECT unhex(value ->> 0), value ->> 1, value ->> 2, value ->> 4 FROM json_each(?)`,
+      args: [json],
+    },
+  ]
 }

@@ -1,8 +1,9 @@
 // The store: what the rest of the product may ask of a database. Nothing above this interface knows SQL.
 
 import type { AuditQuery, AuditRecord } from "../core/audit.ts"
-import type { Change, Outcome } from "../core/change.ts"
+import type { Actor, Change, Outcome } from "../core/change.ts"
 import type { PermanentEntry, TemporaryEntry } from "../core/entry.ts"
+import type { ImportCounts } from "../core/gate.ts"
 import type { Page } from "../core/page.ts"
 import type { SnapshotChunk } from "./snapshot.ts"
 
@@ -27,6 +28,19 @@ export type Committed = {
   readonly outcomes: readonly Outcome[]
 }
 
+/** `at` is milliseconds since 1970. With `prune`, permanent entries that the bulk lacks are removed, up to a number. */
+export type ImportOptions = {
+  readonly at: number
+  readonly by: Actor
+  readonly prune: { readonly maxRemovals: number } | null
+}
+
+/** What an import did, and the entries that are on the lists, or off them, because of it. */
+export type Imported = ImportCounts & {
+  readonly present: readonly SnapshotChunk[]
+  readonly absent: readonly SnapshotChunk[]
+}
+
 /**
  * One database, owned by this process alone. Every method rejects with a `GateError`: `unavailable` if the database
  * is out of reach or held by another process, `failed` if it refused.
@@ -42,6 +56,13 @@ export interface Store {
    * permanent entry that exists, a removal of an absent one) is told by its outcome and does not disturb the others.
    */
   commit(changes: readonly Change[]): Promise<Committed>
+  /**
+   * Writes a bulk of entry lines (see `core/entry-line.ts`) in one transaction: all or nothing. Rejects with
+   * `invalid`, naming the bad lines, before anything is changed.
+   */
+  import(text: Uint8Array<ArrayBuffer>, options: ImportOptions): Promise<Imported>
+  /** Hands over both lists as entry lines, in pieces of one consistent state; entries that end after `now`. */
+  export(now: number, receive: (lines: Uint8Array<ArrayBuffer>) => void): Promise<void>
   /** Hands over every entry of both lists, in chunks. */
   snapshot(receive: (chunk: SnapshotChunk) => void): Promise<void>
   listPermanent(page: Page): Promise<PermanentEntry[]>

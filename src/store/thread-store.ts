@@ -11,9 +11,10 @@ import {
   type Reply,
   toAuditQueryMessage,
   toChangeMessage,
+  toImportOptionsMessage,
 } from "./protocol.ts"
 import type { SnapshotChunk } from "./snapshot.ts"
-import type { Committed, Opened, Store, StoreConfig } from "./store.ts"
+import type { Committed, Imported, ImportOptions, Opened, Store, StoreConfig } from "./store.ts"
 
 /** Milliseconds until a caller is told that the database does not answer. */
 const CALL_DEADLINE = 5_000
@@ -23,12 +24,25 @@ const LONG_DEADLINE = 300_000
 type Pending = {
   readonly resolve: (value: unknown) => void
   readonly reject: (error: GateError) => void
-  readonly chunk: (chunk: SnapshotChunk) => void
+  readonly piece: (piece: Piece) => void
+}
+
+/** Part of an answer that comes before its end. */
+type Piece = SnapshotChunk | Uint8Array<ArrayBuffer>
+
+type CallOptions<Answer> = {
+  readonly deadline?: number
+  /** Told the answer if it comes after the deadline. */
+  readonly late?: (answer: Answer) => void
+  readonly piece?: (piece: Piece) => void
+  /** Buffers that are handed over and not copied. */
+  readonly transfer?: ArrayBuffer[]
 }
 
 export type ThreadStoreOptions = {
   /** Told about a commit whose caller has given up, when its answer comes after all. */
   readonly onLateCommit?: (changes: readonly Change[], committed: Committed) => void
+  readonly onLateImport?: (imported: Imported) => void
   /** Milliseconds that a call may take; the default is 5,000. */
   readonly callDeadline?: number
 }
@@ -52,6 +66,7 @@ export class ThreadStore implements Store {
       Bun.isStandaloneExecutable
         ? "./src/store/worker.ts" // an entry point of the build, named as the build script names it
         : new URL("./worker.ts", import.meta.url).href,
+      { smol: true },
     )
     this.worker.onmessage = ({ data }: MessageEvent<Reply>) => this.receive(data)
     this.worker.onerror = (event) => this.lose(event.message)
@@ -59,17 +74,38 @@ export class ThreadStore implements Store {
   }
 
   open(now: number): Promise<Opened> {
-    return this.call("open", { config: this.config, now }, LONG_DEADLINE)
+    return this.call("open", { config: this.config, now }, { deadline: LONG_DEADLINE })
   }
 
   commit(changes: readonly Change[]): Promise<Committed> {
-    return this.call("commit", { changes: changes.map(toChangeMessage) }, this.deadline, (committed) =>
-      this.options.onLateCommit?.(changes, committed),
+    const late = (committed: Committed) => this.options.onLateCommit?.(changes, committed)
+    return this.call("commit", { changes: changes.map(toChangeMessage) }, { late })
+  }
+
+  import(text: Uint8Array<ArrayBuffer>, options: ImportOptions): Promise<Imported> {
+    return this.call(
+      "import",
+      { text, options: toImportOptionsMessage(options) },
+      {
+        deadline: LONG_DEADLINE,
+        late: (imported) => this.options.onLateImport?.(imported),
+        transfer: [text.buffer],
+      },
     )
   }
 
+  async export(now: number, receive: (lines: Uint8Array<ArrayBuffer>) => void): Promise<void> {
+    const piece = (value: Piece) => {
+      if (value instanceof Uint8Array) receive(value)
+    }
+    await this.call("export", { now }, { deadline: LONG_DEADLINE, piece })
+  }
+
   async snapshot(receive: (chunk: SnapshotChunk) => void): Promise<void> {
-    await this.call("snapshot", {}, LONG_DEADLINE, undefined, receive)
+    const piece = (value: Piece) => {
+      if (!(value instanceof Uint8Array)) receive(value)
+    }
+    await this.call("snapshot", {}, { deadline: LONG_DEADLINE, piece })
   }
 
   listPermanent(page: Page): Promise<PermanentEntry[]> {
@@ -98,18 +134,18 @@ export class ThreadStore implements Store {
     }
   }
 
-  private get deadline(): number {
-    return this.options.callDeadline ?? CALL_DEADLINE
-  }
-
   private call<O extends Operation>(
     op: O,
     send: Operations[O]["send"],
-    deadline = this.deadline,
-    late?: (answer: Operations[O]["answer"]) => void,
-    chunk: (chunk: SnapshotChunk) => void = () => {},
+    options: CallOptions<Operations[O]["answer"]> = {},
   ): Promise<Operations[O]["answer"]> {
     const id = this.nextId++
+    const {
+      deadline = this.options.callDeadline ?? CALL_DEADLINE,
+      late,
+      piece = () => {},
+      transfer = [],
+    } = options
     return new Promise((resolve, reject) => {
       if (this.lost !== null) {
         reject(this.lost)
@@ -122,7 +158,7 @@ export class ThreadStore implements Store {
           this.pending.set(id, {
             resolve: (answer) => late(answer as Operations[O]["answer"]),
             reject: () => {},
-            chunk,
+            piece,
           })
       }, deadline)
       this.pending.set(id, {
@@ -134,17 +170,17 @@ export class ThreadStore implements Store {
           clearTimeout(timer)
           reject(error)
         },
-        chunk,
+        piece,
       })
-      this.worker.postMessage({ id, op, ...send })
+      this.worker.postMessage({ id, op, ...send }, transfer)
     })
   }
 
   private receive(reply: Reply): void {
     const pending = this.pending.get(reply.id)
     if (pending === undefined) return
-    if (reply.kind === "chunk") {
-      pending.chunk(reply.chunk)
+    if (reply.kind === "piece") {
+      pending.piece(reply.piece)
       return
     }
     this.pending.delete(reply.id)

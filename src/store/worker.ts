@@ -5,6 +5,7 @@ import { LibsqlStore } from "./libsql-store.ts"
 import {
   fromAuditQueryMessage,
   fromChangeMessage,
+  fromImportOptionsMessage,
   type Operations,
   type Reply,
   type Request,
@@ -26,7 +27,8 @@ self.onmessage = ({ data: request }) => {
 async function answer(request: Request): Promise<void> {
   const { id } = request
   try {
-    self.postMessage({ id, kind: "answer", value: await perform(request) })
+    const value = await perform(request)
+    self.postMessage({ id, kind: "answer", value }, buffersOf(value))
   } catch (cause) {
     const error = cause instanceof GateError ? cause : new GateError("failed", "database failure", { cause })
     const { code, message, hint } = error
@@ -45,7 +47,14 @@ async function perform(request: Request): Promise<Operations[keyof Operations]["
       return store.commit(request.changes.map(fromChangeMessage))
     case "snapshot":
       await store.snapshot((chunk) => {
-        self.postMessage({ id: request.id, kind: "chunk", chunk }, [chunk.records.buffer])
+        self.postMessage({ id: request.id, kind: "piece", piece: chunk }, [chunk.records.buffer])
+      })
+      return null
+    case "import":
+      return store.import(request.text, fromImportOptionsMessage(request.options))
+    case "export":
+      await store.export(request.now, (lines) => {
+        self.postMessage({ id: request.id, kind: "piece", piece: lines }, [lines.buffer])
       })
       return null
     case "listPermanent":
@@ -61,6 +70,12 @@ async function perform(request: Request): Promise<Operations[keyof Operations]["
       await store.close()
       return null
   }
+}
+
+/** What is handed over without a copy: an import's records can be tens of megabytes. */
+function buffersOf(value: Operations[keyof Operations]["answer"]): ArrayBuffer[] {
+  if (value === null || !("present" in value)) return []
+  return [...value.present, ...value.absent].map(({ records }) => records.buffer)
 }
 
 function detailOf(cause: unknown): string {

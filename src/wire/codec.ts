@@ -12,7 +12,7 @@ import {
 } from "../core/entry.ts"
 import { GateError, invalid } from "../core/errors.ts"
 import { explainNetwork } from "../core/explain.ts"
-import type { Coverage, Match } from "../core/gate.ts"
+import type { Coverage, ImportCounts, ImportRequest, Match } from "../core/gate.ts"
 import { Network } from "../core/network.ts"
 import { DEFAULT_LIMIT, type Page, parseLimit, parseOffset } from "../core/page.ts"
 import { quoted } from "../core/printable.ts"
@@ -75,6 +75,15 @@ export function readAuditQuery(parameters: URLSearchParams): AuditQuery {
   }
 }
 
+/** `prune=N` removes up to N permanent entries that an import does not name. */
+export function readPrune(parameters: URLSearchParams): ImportRequest["prune"] {
+  const text = single(parameters, "prune")
+  if (text === null) return null
+  const maxRemovals = parseOffset(text)
+  if (maxRemovals === null) throw invalid("prune must be a number: how many permanent entries may be removed")
+  return { maxRemovals }
+}
+
 /** A query parameter that may occur once. */
 export function single(parameters: URLSearchParams, name: string): string | null {
   const values = parameters.getAll(name)
@@ -121,6 +130,11 @@ export function statusToJson(status: Status) {
     temp_whitelist_count: status.temporaryCount,
     db_ok: status.databaseOk,
   }
+}
+
+export function importCountsToJson(counts: ImportCounts): ImportCounts {
+  const { added, replaced, unchanged, removed, duplicates, ended } = counts
+  return { added, replaced, unchanged, removed, duplicates, ended }
 }
 
 export function matchToJson({ list, ip, expiresAt }: Match) {
@@ -179,6 +193,17 @@ export function coverageFromJson(json: unknown): Coverage {
   const matches = member(json, "matches")
   if (typeof allowed !== "boolean") throw unexpected("allowed")
   return { allowed, matches: list(matches).map(matchFromJson) }
+}
+
+export function importCountsFromJson(json: unknown): ImportCounts {
+  return {
+    added: count(json, "added"),
+    replaced: count(json, "replaced"),
+    unchanged: count(json, "unchanged"),
+    removed: count(json, "removed"),
+    duplicates: count(json, "duplicates"),
+    ended: count(json, "ended"),
+  }
 }
 
 function matchFromJson(json: unknown): Match {

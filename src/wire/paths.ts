@@ -11,6 +11,9 @@ export const PERMANENT_LIST_PATH = "/api/whitelist/perm/list"
 export const TEMPORARY_PATH = "/api/whitelist/temp"
 /** The same list as a GET of `TEMPORARY_PATH`: the service document names both. */
 export const TEMPORARY_LIST_PATH = "/api/whitelist/temp/list"
+/** Many entries at once, as lines of text: in all or nothing, out from one consistent state. */
+export const IMPORT_PATH = "/api/whitelist/import"
+export const EXPORT_PATH = "/api/whitelist/export"
 export const LOGS_PATH = "/api/logs"
 export const CHECK_PATH = "/api/check"
 

@@ -1,0 +1,183 @@
+// A bulk file, whole and checked: every bad line is found before anything is sent.
+
+import { explainReason } from "../../src/core/entry.ts"
+import { endOf, formatEntryLine } from "../../src/core/entry-line.ts"
+import { explainNetwork } from "../../src/core/explain.ts"
+import { Network } from "../../src/core/network.ts"
+import { UsageError } from "../exit.ts"
+import { type BulkFormat, COLUMNS } from "./bulk-format.ts"
+import { parseCsv } from "./csv.ts"
+
+/** One entry of a file. `until` is milliseconds since 1970, `null` for a permanent entry. */
+type BulkEntry = {
+  readonly network: Network
+  readonly until: number | null
+  readonly reason: string | null
+}
+
+export type ReadOptions = {
+  readonly format: BulkFormat
+  /** What the file is called in messages. */
+  readonly name: string
+  readonly now: number
+  /** For entries that name no lifetime and no reason of their own. */
+  readonly ttlSeconds: number | null
+  readonly reason: string | null
+  /** Told from time to time how many lines have been checked. */
+  readonly progress: (lines: number) => void
+}
+
+const REPORT_EVERY = 50_000
+
+/** A row before it is understood: its place in the file, and its cells by column. */
+type Cells = Partial<Record<(typeof COLUMNS)[number], string>>
+type Row = { readonly line: number; readonly cells: Cells }
+
+/** The entries of a file, as the gate takes them. */
+export type BulkLines = { readonly lines: Uint8Array<ArrayBuffer>; readonly count: number }
+
+/** Throws one `UsageError` with the number and the reason of every bad line. */
+export function readBulk(bytes: Uint8Array, options: ReadOptions): BulkLines {
+  const text = decode(bytes, options.name)
+  const lines = new LineBuffer()
+  const problems: string[] = []
+  let rows = 0
+  try {
+    for (const { line, cells } of rowsOf(text, options.format)) {
+      const entry = readRow(cells, options)
+      if (typeof entry === "string") problems.push(`line ${line}: ${entry}`)
+      else lines.add(formatEntryLine(entry.network.toString(), entry.until, entry.reason ?? ""))
+      if (++rows % REPORT_EVERY === 0) options.progress(rows)
+    }
+  } catch (cause) {
+    if (!(cause instanceof SyntaxError)) throw cause
+    problems.push(cause.message)
+  }
+  if (problems.length > 0) {
+    const bad = `${problems.length} bad ${problems.length === 1 ? "line" : "lines"}`
+    throw new UsageError(`${options.name}: ${bad}, nothing was changed\n${problems.join("\n")}`)
+  }
+  if (rows === 0) throw new UsageError(`${options.name} holds no entry`)
+  return { lines: lines.bytes(), count: rows }
+}
+
+/** Lines in one growing buffer: a million strings would take ten times the memory. */
+class LineBuffer {
+  private readonly encoder = new TextEncoder()
+  private buffer = new Uint8Array(64 * 1024)
+  private used = 0
+
+  add(line: string): void {
+    // A UTF-16 unit is at most three bytes of UTF-8.
+    if (this.used + line.length * 3 + 1 > this.buffer.length) {
+      const wider = new Uint8Array(this.buffer.length * 2 + line.length * 3)
+      wider.set(this.buffer.subarray(0, this.used))
+      this.buffer = wider
+    }
+    this.used += this.encoder.encodeInto(line, this.buffer.subarray(this.used)).written
+    this.buffer[this.used++] = 10
+  }
+
+  bytes(): Uint8Array<ArrayBuffer> {
+    return this.buffer.slice(0, this.used)
+  }
+}
+
+function decode(bytes: Uint8Array, name: string): string {
+  try {
+    // Without ignoreBOM the decoder takes a byte-order mark away.
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes)
+    if (!text.includes("\0")) return text
+  } catch {
+    // Falls through to the same answer as a NUL: neither is text.
+  }
+  throw new UsageError(`${name} is not UTF-8 text`)
+}
+
+function* rowsOf(text: string, format: BulkFormat): Generator<Row> {
+  if (format === "values") yield* valueRows(text)
+  else if (format === "csv") yield* csvRows(text)
+  else yield* jsonRows(text)
+}
+
+function* valueRows(text: string): Generator<Row> {
+  let line = 0
+  for (let start = 0; start < text.length; ) {
+    const found = text.indexOf("\n", start)
+    const end = found === -1 ? text.length : found
+    line++
+    const value = text.slice(start, end)
+    const comment = value.indexOf("#")
+    const ip = (comment === -1 ? value : value.slice(0, comment)).trim()
+    if (ip !== "") yield { line, cells: { ip } }
+    start = end + 1
+  }
+}
+
+function* csvRows(text: string): Generator<Row> {
+  let columns: readonly string[] | null = null
+  for (const { line, fields } of parseCsv(text)) {
+    if (fields[0]?.startsWith("#")) continue
+    if (columns === null) {
+      columns = fields.map((field) => field.trim().toLowerCase())
+      const unknown = columns.find((column) => !(COLUMNS as readonly string[]).includes(column))
+      if (unknown !== undefined || !columns.includes("ip")) {
+        throw new SyntaxError(
+          `line ${line}: the first line must name the columns: ip, and of ${COLUMNS.slice(1).join(", ")} those that are there`,
+        )
+      }
+      continue
+    }
+    if (fields.length > columns.length)
+      throw new SyntaxError(`line ${line}: there are more fields than columns`)
+    const cells = Object.fromEntries(fields.map((field, i) => [columns?.[i], field.trim()]))
+    yield { line, cells }
+  }
+}
+
+function* jsonRows(text: string): Generator<Row> {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (cause) {
+    throw new SyntaxError(`not valid JSON: ${cause instanceof Error ? cause.message : cause}`)
+  }
+  if (!Array.isArray(value)) throw new SyntaxError("the JSON must be an array, as `ipgate export` writes it")
+  for (const [i, item] of value.entries()) {
+    const cells: Cells = {}
+    if (typeof item === "string") cells.ip = item
+    else if (typeof item === "object" && item !== null) {
+      for (const column of COLUMNS) {
+        const cell = (item as Readonly<Record<string, unknown>>)[column]
+        if (cell !== null && cell !== undefined) cells[column] = String(cell)
+      }
+    }
+    // A JSON text has no line for each entry: its number in the array says where to look.
+    yield { line: i + 1, cells }
+  }
+}
+
+function readRow(cells: Cells, { now, ttlSeconds, reason: givenReason }: ReadOptions): BulkEntry | string {
+  const text = cells.ip ?? ""
+  const network = Network.parse(text)
+  if (network === null) return explainNetwork(text)
+  const list = cells.list || null
+  if (list !== null && list !== "perm" && list !== "temp")
+    return `the list must be perm or temp, not ${JSON.stringify(list)}`
+  const lifetime = cells.expires || cells.ttl || null
+  if (list === "perm" && lifetime !== null) return "a permanent entry has no lifetime"
+  const until =
+    lifetime !== null
+      ? endOf(lifetime, now)
+      : list === "perm" || ttlSeconds === null
+        ? null
+        : now + ttlSeconds * 1000
+  if (lifetime !== null && until === null)
+    return `${JSON.stringify(lifetime)} is no lifetime: use 8h, a number of seconds, or a time like 2026-11-21T18:00:00Z`
+  if (list === "temp" && until === null)
+    return "a temporary entry needs a lifetime: give ttl, expires, or --ttl"
+  const reason = cells.reason || (until === null ? null : givenReason)
+  if (reason !== null && until === null) return "a reason belongs to a temporary entry"
+  const fault = reason === null ? null : explainReason(reason)
+  return fault ?? { network, until, reason }
+}

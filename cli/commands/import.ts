@@ -1,0 +1,95 @@
+// ipgate import: many entries at once, checked whole before the first change.
+
+import { Command, Option } from "commander"
+import { explainReason } from "../../src/core/entry.ts"
+import type { ImportCounts } from "../../src/core/gate.ts"
+import { BULK_FORMATS, type BulkFormat, formatOf } from "../bulk/bulk-format.ts"
+import { compare } from "../bulk/compare.ts"
+import { readBulk } from "../bulk/read-bulk.ts"
+import type { CommandEnv } from "../command-env.ts"
+import { UsageError } from "../exit.ts"
+import { Progress } from "../progress.ts"
+import { readTtl } from "../times.ts"
+
+type Options = {
+  format?: BulkFormat
+  ttl?: string
+  reason?: string
+  prune?: boolean
+  maxRemovals: string
+  dryRun?: boolean
+}
+
+export function importCommand(env: CommandEnv): Command {
+  return new Command("import")
+    .summary("put many entries on the lists at once")
+    .description(
+      "Put the entries of a file on the lists: all of them or, if one line is bad, none. The file is one network a\n" +
+        "line (.txt), CSV with the columns ip, list, ttl, expires, reason (.csv), or what export writes (.json).",
+    )
+    .argument("<file>", "the file; - is standard input, and needs --format")
+    .addOption(
+      new Option("--format <format>", "the format, if the name does not tell").choices([...BULK_FORMATS]),
+    )
+    .option("-t, --ttl <duration>", "the lifetime of entries that name none (without it they are permanent)")
+    .option("-r, --reason <text>", "the reason of temporary entries that name none")
+    .option("--prune", "also remove permanent entries that the file does not name")
+    .option("--max-removals <count>", "with --prune: change nothing if more than so many would go", "10")
+    .option("--dry-run", "say what would be done, and do nothing")
+    .addHelpText(
+      "before",
+      `Examples:
+  ipgate import office.txt --dry-run
+  ipgate import partners.csv --prune --max-removals 100
+  ipgate import - --format values --ttl 1d < addresses.txt
+`,
+    )
+    .action(async (file: string, options: Options) => {
+      const now = env.process.clock.wall()
+      const format = formatOf(file, options.format)
+      const fault = options.reason === undefined ? null : explainReason(options.reason)
+      if (fault !== null) throw new UsageError(fault)
+      const prune = options.prune === true ? { maxRemovals: removalsOf(options.maxRemovals) } : null
+      const name = file === "-" ? "standard input" : file
+      const bytes = await env.process.readBytes(file)
+      if (bytes === null) throw new UsageError(`${name} cannot be read`)
+      const progress = new Progress(env.process, env.options)
+      const { lines: wanted, count } = readBulk(bytes, {
+        format,
+        name,
+        now,
+        ttlSeconds: options.ttl === undefined ? null : readTtl(options.ttl),
+        reason: options.reason || null,
+        progress: (lines) => progress.show(`checked ${lines} lines`),
+      })
+      const { counts, lines } = await env.withGate(async (gate) => {
+        if (options.dryRun) return compare(gate, wanted, now, prune !== null)
+        const written = gate.import({ lines: wanted, prune })
+        return { counts: await progress.during(written, `writing ${count} entries`), lines: [] }
+      })
+      progress.clear()
+      if (prune !== null && options.dryRun && counts.removed > prune.maxRemovals) {
+        throw new UsageError(
+          `${counts.removed} permanent entries would be removed, and at most ${prune.maxRemovals} may go`,
+        )
+      }
+      report(env, counts, lines, options.dryRun === true)
+    })
+}
+
+function removalsOf(text: string): number {
+  if (!/^[0-9]{1,9}$/.test(text)) throw new UsageError(`--max-removals ${text} is no number`)
+  return Number(text)
+}
+
+function report({ out }: CommandEnv, counts: ImportCounts, lines: readonly string[], dryRun: boolean): void {
+  const changed = counts.added + counts.replaced + counts.removed > 0
+  if (out.isJson) out.json({ changed, dry_run: dryRun, ...counts })
+  for (const line of lines) out.line(line)
+  const { added, replaced, unchanged, removed, duplicates, ended } = counts
+  const parts = [`${added} added`, `${replaced} replaced`, `${unchanged} unchanged`]
+  if (removed > 0) parts.push(`${removed} removed`)
+  if (duplicates > 0) parts.push(`${duplicates} duplicate${duplicates === 1 ? "" : "s"} in the file`)
+  if (ended > 0) parts.push(`${ended} already ended and left out`)
+  out.line(`${parts.join(", ")}${dryRun ? " (dry run: nothing was changed)" : ""}`)
+}

@@ -1,0 +1,102 @@
+// Writes a whole bulk of entries in one transaction, with an audit row for each change.
+
+import type { Transaction } from "@libsql/client/sqlite3"
+import { invalid } from "../core/errors.ts"
+import { Bulk, type TemporaryLine } from "./bulk.ts"
+import { entryKey } from "./entry-key.ts"
+import { readSnapshot } from "./read-snapshot.ts"
+import { readChunk, temporaryChunks } from "./snapshot.ts"
+import { SortedNetworks } from "./sorted-networks.ts"
+import { addPermanentRows, addTemporaryRows, expireEnded, removePermanentKeys } from "./statements.ts"
+import type { Imported, ImportOptions } from "./store.ts"
+
+/** Rows that one statement takes as JSON: enough that a statement's own cost no longer counts. */
+const BATCH = 5_000
+
+/** Throws `invalid`, before any change, if a line is no entry or if pruning would remove more than it may. */
+export async function importEntries(
+  transaction: Transaction,
+  text: Uint8Array,
+  options: ImportOptions,
+): Promise<Imported> {
+  const bulk = new Bulk(text, options.at)
+  // A million parsed lines leave a hundred megabytes of garbage, which nothing else would clear before the peak.
+  Bun.gc(true)
+  await transaction.batch(expireEnded(options.at))
+  const removed = await prune(transaction, bulk, options)
+  const added = await addPermanent(transaction, bulk, options)
+  const replaced = await addTemporary(transaction, bulk, options)
+  return {
+    added: added + bulk.temporary.length - replaced,
+    replaced,
+    unchanged: bulk.permanent.length - added,
+    removed: removed.length,
+    duplicates: bulk.duplicates,
+    ended: bulk.ended,
+    present: [...bulk.permanent.chunks(), ...temporaryChunks(bulk.temporary)],
+    absent: removed.chunks(),
+  }
+}
+
+/** Takes every permanent entry off that the bulk does not name, if that was asked for. */
+async function prune(
+  transaction: Transaction,
+  bulk: Bulk,
+  { at, by, prune }: ImportOptions,
+): Promise<SortedNetworks> {
+  const removed = new SortedNetworks()
+  if (prune === null) return removed
+  await readSnapshot(transaction, (chunk) => {
+    if (chunk.list !== "perm") return
+    readChunk(chunk, (network) => {
+      if (!bulk.hasPermanent(network)) removed.add(network)
+    })
+  })
+  if (removed.length > prune.maxRemovals) {
+    throw invalid(
+      `pruning would remove ${removed.length} permanent entries, and at most ${prune.maxRemovals} may go: nothing was changed`,
+    )
+  }
+  for (const networks of removed.batches(BATCH)) {
+    await transaction.batch(removePermanentKeys(networks.map(hexKey), at, by))
+  }
+  return removed
+}
+
+/** How many were not there before. */
+async function addPermanent(
+  transaction: Transaction,
+  bulk: Bulk,
+  { at, by }: ImportOptions,
+): Promise<number> {
+  let added = 0
+  for (const networks of bulk.permanent.batches(BATCH)) {
+    const rows = networks.map((network) => [hexKey(network), network.toString()] as const)
+    const [, inserted] = await transaction.batch(addPermanentRows(rows, at, by))
+    added += inserted?.rowsAffected ?? 0
+  }
+  return added
+}
+
+/** How many took the place of an earlier entry. */
+async function addTemporary(
+  transaction: Transaction,
+  bulk: Bulk,
+  { at, by }: ImportOptions,
+): Promise<number> {
+  let replaced = 0
+  for (let start = 0; start < bulk.temporary.length; start += BATCH) {
+    const rows = bulk.temporary.slice(start, start + BATCH).map((line) => temporaryRow(line, at))
+    const [, removed] = await transaction.batch(addTemporaryRows(rows, at, by))
+    replaced += removed?.rowsAffected ?? 0
+  }
+  return replaced
+}
+
+function temporaryRow({ network, until, reason }: TemporaryLine, at: number) {
+  return [hexKey(network), network.toString(), until, Math.ceil((until - at) / 1000), reason] as const
+}
+
+function hexKey(network: Parameters<typeof entryKey>[0]): string {
+  return entryKey(network).toHex()
+}

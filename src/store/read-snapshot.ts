@@ -1,0 +1,40 @@
+// Reads all entries out of the database, in chunks.
+
+import type { Client } from "@libsql/client/sqlite3"
+import type { Family } from "../core/address.ts"
+import type { ListName } from "../core/entry.ts"
+import { recordSize, type SnapshotChunk } from "./snapshot.ts"
+import { snapshotChunk } from "./statements.ts"
+
+const CHUNK_ROWS = 50_000
+
+/** What can be asked: a connection, or a transaction on it. */
+export type Source = Pick<Client, "execute">
+
+export async function readSnapshot(source: Source, receive: (chunk: SnapshotChunk) => void): Promise<void> {
+  for (const list of ["perm", "temp"] as const) {
+    for (const family of [4, 6] as const) await readList(source, list, family, receive)
+  }
+}
+
+async function readList(
+  source: Source,
+  list: ListName,
+  family: Family,
+  receive: (chunk: SnapshotChunk) => void,
+): Promise<void> {
+  let after: Uint8Array = new Uint8Array([family])
+  for (;;) {
+    const row = (await source.execute(snapshotChunk(list, family, after, CHUNK_ROWS))).rows[0]
+    const text = row?.records
+    const last = row?.last
+    if (typeof text !== "string" || !(last instanceof ArrayBuffer)) return
+    const records = new Uint8Array(text.length / 2)
+    records.set(Buffer.from(text, "hex"))
+    // Asked before the records are handed over: a buffer that was transferred is empty here.
+    const isLast = records.length < CHUNK_ROWS * recordSize(list, family)
+    receive({ list, family, records })
+    if (isLast) return
+    after = new Uint8Array(last)
+  }
+}
