@@ -6,6 +6,7 @@ import { VERSION } from "../src/version.ts"
 import type { CommandEnv, GlobalOptions, ProcessEnv } from "./command-env.ts"
 import { allowCommand } from "./commands/allow.ts"
 import { checkCommand } from "./commands/check.ts"
+import { deniedCommand } from "./commands/denied.ts"
 import { denyCommand } from "./commands/deny.ts"
 import { exportCommand } from "./commands/export.ts"
 import { importCommand } from "./commands/import.ts"
@@ -27,6 +28,7 @@ const COMMANDS: readonly CommandFactory[] = [
   checkCommand,
   listCommand,
   logsCommand,
+  deniedCommand,
   statusCommand,
   importCommand,
   exportCommand,

@@ -43,6 +43,11 @@ export function remaining(until: number, now: number): string {
   return roughDuration(Math.max(0, Math.ceil((until - now) / 1000)))
 }
 
+/** How long a moment is past: `41m ago`. */
+export function ago(moment: number, now: number): string {
+  return `${roughDuration(Math.max(0, Math.floor((now - moment) / 1000)))} ago`
+}
+
 function readMoment(text: string, now: number): number {
   const time = /^([01]?\d|2[0-3]):([0-5]\d)$/.exec(text)
   if (time !== null) return new Date(now).setHours(Number(time[1]), Number(time[2]), 0, 0)

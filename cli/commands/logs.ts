@@ -7,6 +7,7 @@ import { explainNetwork } from "../../src/core/explain.ts"
 import type { Gate } from "../../src/core/gate.ts"
 import { Network } from "../../src/core/network.ts"
 import { LARGEST_LIMIT } from "../../src/core/page.ts"
+import { keepFollowing } from "../../src/gate/keep-following.ts"
 import { auditRecordToJson } from "../../src/wire/codec.ts"
 import type { CommandEnv } from "../command-env.ts"
 import { UsageError } from "../exit.ts"
@@ -17,7 +18,6 @@ type Options = { action?: AuditAction; ip?: string; since?: string; limit?: stri
 type Filter = Pick<AuditQuery, "action" | "network">
 
 const DEFAULT_ROWS = 50
-const FOLLOW_INTERVAL = 1_000
 const TITLES = ["TIME", "ACTION", "IP", "TTL", "CLIENT", "REASON"]
 
 export function logsCommand(env: CommandEnv): Command {
@@ -38,21 +38,27 @@ export function logsCommand(env: CommandEnv): Command {
 `,
     )
     .action(async (options: Options) => {
+      if (options.follow && options.since !== undefined) {
+        throw new UsageError(
+          "--follow and --since exclude each other",
+          "with --follow, -n says how many earlier rows to show",
+        )
+      }
       const filter = filterOf(options)
       const since = options.since === undefined ? null : readSince(options.since, env.process.clock.wall())
       const wanted = rowsOf(options)
-      await env.withGate(async (gate) => {
+      if (options.follow) {
+        const tail = Math.min(wanted, LARGEST_LIMIT)
+        return env.withGate((gate) => follow(env, gate, filter, tail))
+      }
+      return env.withGate(async (gate) => {
         const records: AuditRecord[] = []
         for await (const record of eachRow((page) => gate.audit({ ...filter, ...page }), wanted)) {
           if (since !== null && record.at < since) break
           records.push(record)
         }
-        if (!options.follow) {
-          if (env.out.isJson) env.out.json(records.map(auditRecordToJson))
-          else env.out.table(TITLES, records.map(row))
-          return
-        }
-        await follow(env, gate, filter, records)
+        if (env.out.isJson) env.out.json(records.map(auditRecordToJson))
+        else env.out.table(TITLES, records.map(row))
       })
     })
 }
@@ -80,35 +86,27 @@ function row({ at, action, ip, ttlSeconds, actor, reason }: AuditRecord): string
   ]
 }
 
-/** Oldest first from here on, one line each, until the process is ended. */
-async function follow(
-  env: CommandEnv,
-  gate: Gate,
-  filter: Filter,
-  first: readonly AuditRecord[],
-): Promise<never> {
-  const show = (records: readonly AuditRecord[]) => {
-    for (const record of records.toReversed()) {
-      if (env.out.isJson) env.out.json(auditRecordToJson(record))
-      else env.out.line(row(record).join("  "))
+/** Oldest first from here on, one line each, until the process is ended; through restarts of the server. */
+async function follow(env: CommandEnv, gate: Gate, filter: Filter, tail: number): Promise<void> {
+  const stopped = new AbortController()
+  env.process.untilSignal(() => stopped.abort())
+  let lost = false
+  const options = { start: { tail }, filter, signal: stopped.signal, sleep: env.process.sleep }
+  for await (const event of keepFollowing(gate, options)) {
+    if (event.kind === "lost") {
+      if (!lost) env.out.warn("the server does not answer; waiting for it")
+      lost = true
+      continue
+    }
+    if (lost) env.out.warn("the server answers again")
+    lost = false
+    if (event.kind === "reload") {
+      env.out.warn(
+        "more has changed than can be shown one by one, by an import for example: see `ipgate logs`",
+      )
+    } else if (event.kind === "change") {
+      if (env.out.isJson) env.out.json(auditRecordToJson(event.record))
+      else env.out.line(row(event.record).join("  "))
     }
   }
-  show(first)
-  let known = first
-  for (;;) {
-    await env.process.sleep(FOLLOW_INTERVAL)
-    const newest = await gate.audit({ ...filter, limit: LARGEST_LIMIT, offset: 0 })
-    show(newest.slice(0, unseen(newest, known)))
-    known = newest
-  }
-}
-
-/** How many rows at the head of `newest` come before the first place where it goes on as `known` does. */
-function unseen(newest: readonly AuditRecord[], known: readonly AuditRecord[]): number {
-  const texts = newest.map((record) => JSON.stringify(record))
-  const tail = known.map((record) => JSON.stringify(record))
-  for (let start = 0; start < texts.length; start++) {
-    if (texts.slice(start).every((text, i) => i >= tail.length || text === tail[i])) return start
-  }
-  return texts.length
 }

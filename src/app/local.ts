@@ -15,6 +15,6 @@ export async function openLocalGate(
   const store = new LibsqlStore({ path, auditRows: AUDIT_LOG_ROWS })
   await store.open(clock.wall())
   const { allowlist } = await loadAllowlist(store, clock)
-  const { gate } = assembleWritePath(store, allowlist, clock, clock.mono())
+  const { gate } = await assembleWritePath(store, allowlist, clock, clock.mono())
   return { gate, close: () => store.close() }
 }

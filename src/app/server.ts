@@ -3,19 +3,18 @@
 import type { Allowlist } from "../core/allowlist.ts"
 import { AUDIT_LOG_ROWS } from "../core/audit.ts"
 import type { Clock } from "../core/clock.ts"
-import { applyCommitted, applyImported } from "../gate/apply.ts"
+import { applyImported } from "../gate/apply.ts"
 import { Sweeper } from "../gate/sweeper.ts"
 import { decideBy } from "../http/auth.ts"
 import { BearerTokens } from "../http/bearer.ts"
 import { ClientAddresses, type ClientIpHeader, type TrustedProxies } from "../http/client-address.ts"
-import { DecisionCounters } from "../http/decision-counters.ts"
 import { routes } from "../http/routes.ts"
 import { type Listener, listen } from "../http/server.ts"
 import { formatListenAddress, type ListenAddress } from "../listen-address.ts"
 import type { Log } from "../log.ts"
 import { ThreadStore } from "../store/thread-store.ts"
 import { loadAllowlist } from "./load-allowlist.ts"
-import { assembleWritePath } from "./write-path.ts"
+import { assembleWritePath, type WritePath } from "./write-path.ts"
 
 export type ServerConfig = {
   readonly listen: readonly ListenAddress[]
@@ -49,11 +48,12 @@ export async function startServer(
 ): Promise<RunningServer> {
   const startedAt = clock.mono()
   let loaded: Allowlist | null = null
+  let accept: WritePath["accept"] | null = null
   const store = new ThreadStore(
     { path: config.databasePath, auditRows: config.auditRows ?? AUDIT_LOG_ROWS },
     {
       onLateCommit: (changes, committed) => {
-        if (loaded !== null) applyCommitted(loaded, changes, committed)
+        accept?.(changes, committed)
       },
       onLateImport: (imported) => {
         if (loaded !== null) void applyImported(loaded, imported)
@@ -69,11 +69,13 @@ export async function startServer(
     if (badRows > 0)
       log.error("the database holds rows that are no networks; they let nobody in", { rows: badRows })
 
-    const { gate, queue, health } = assembleWritePath(store, allowlist, clock, startedAt)
+    const path = await assembleWritePath(store, allowlist, clock, startedAt)
+    const { gate, queue, health, feed, counters, refused } = path
+    accept = path.accept
     const sweeper = new Sweeper(allowlist, queue, clock)
     const clients = new ClientAddresses(config.trustedProxies, config.clientIpHeader)
     const table = routes({
-      decide: decideBy(allowlist, clients, new DecisionCounters()),
+      decide: decideBy(allowlist, clients, counters, refused),
       clients,
       tokens: new BearerTokens(tokens),
       gateFor: (by) => gate.as(by),
@@ -92,6 +94,7 @@ export async function startServer(
       addresses,
       stop: async () => {
         clearInterval(pinging)
+        feed.close()
         await Promise.race([Promise.all(listeners.map((listener) => listener.stop())), Bun.sleep(DRAIN_TIME)])
         sweeper.stop()
         await store.close()

@@ -1,26 +1,57 @@
-// The write path, put together: gate, queue, store, and the allowlist that each commit is applied to.
+// The write path, put together: gate, queue, store, and what each commit is taken over into.
 
 import type { Allowlist } from "../core/allowlist.ts"
+import type { Change } from "../core/change.ts"
 import type { Clock } from "../core/clock.ts"
+import { DecisionCounters } from "../core/decision-counters.ts"
+import { EndedEntries } from "../core/ended-entries.ts"
+import { RefusedClients } from "../core/refused-clients.ts"
 import { applyCommitted } from "../gate/apply.ts"
+import { ChangeFeed } from "../gate/change-feed.ts"
 import { Health } from "../gate/health.ts"
 import { LocalGate } from "../gate/local-gate.ts"
 import { CommitQueue } from "../store/commit-queue.ts"
-import type { Store } from "../store/store.ts"
+import type { Committed, Store } from "../store/store.ts"
 
-export type WritePath = { readonly gate: LocalGate; readonly queue: CommitQueue; readonly health: Health }
+export type WritePath = {
+  readonly gate: LocalGate
+  readonly queue: CommitQueue
+  readonly health: Health
+  readonly feed: ChangeFeed
+  readonly counters: DecisionCounters
+  readonly refused: RefusedClients
+  /** Takes over what was committed; for an answer that comes after its caller has given up. */
+  readonly accept: (changes: readonly Change[], committed: Committed) => void
+}
 
-/** `startedAt` is on the monotonic clock: from there the uptime counts. */
-export function assembleWritePath(
+/** `startedAt` is on the monotonic clock: from there the uptime counts. Rejects if the store cannot be asked. */
+export async function assembleWritePath(
   store: Store,
   allowlist: Allowlist,
   clock: Clock,
   startedAt: number,
-): WritePath {
+): Promise<WritePath> {
   const health = new Health()
-  const queue = new CommitQueue(
-    (changes) => health.watch(store.commit(changes)),
-    (changes, committed) => applyCommitted(allowlist, changes, committed),
-  )
-  return { gate: new LocalGate({ store, queue, allowlist, health, clock, startedAt }), queue, health }
+  const feed = new ChangeFeed()
+  const ended = new EndedEntries()
+  const counters = new DecisionCounters()
+  const refused = new RefusedClients(clock)
+  feed.startAt((await store.auditSlice({ after: null, limit: 0 })).newest)
+  const accept = (changes: readonly Change[], committed: Committed) => {
+    feed.publish(applyCommitted(allowlist, ended, changes, committed))
+  }
+  const queue = new CommitQueue((changes) => health.watch(store.commit(changes)), accept)
+  const gate = new LocalGate({
+    store,
+    queue,
+    allowlist,
+    health,
+    clock,
+    startedAt,
+    feed,
+    ended,
+    counters,
+    refused,
+  })
+  return { gate, queue, health, feed, counters, refused, accept }
 }

@@ -1,7 +1,9 @@
 // The gate: everything that an operator can do to the two lists, and all that can be asked of them.
 
 import type { AuditQuery, AuditRecord } from "./audit.ts"
+import type { EndedEntry } from "./ended-entries.ts"
 import type { ListName, PermanentEntry, TemporaryEntry, TemporaryGrant } from "./entry.ts"
+import type { FeedEvent, FeedFilter, FeedStart } from "./feed.ts"
 import type { Network } from "./network.ts"
 import type { Page } from "./page.ts"
 import type { Status } from "./status.ts"
@@ -31,6 +33,22 @@ export type ImportRequest = {
   readonly prune: { readonly maxRemovals: number } | null
 }
 
+/** A refused client, and the entry that let it in last, if one has ended lately. */
+export type RefusedEntry = {
+  readonly ip: string
+  readonly count: number
+  readonly firstAt: number
+  readonly lastAt: number
+  readonly lastEntry: EndedEntry | null
+}
+
+/** `unidentified` is part of `denied`: an untrusted peer, or an address that is absent or malformed. */
+export type DecisionCounts = {
+  readonly allowed: number
+  readonly denied: number
+  readonly unidentified: number
+}
+
 /**
  * The one door to the lists, for the HTTP handlers and for the command line, on-line and off-line. When a promise
  * of a change is fulfilled, the change is durable, is in the audit log, and holds for the next decision. Every
@@ -58,6 +76,16 @@ export interface Gate {
   import(request: ImportRequest): Promise<ImportCounts>
   /** Both lists as the same lines, in pieces, from one consistent state. */
   export(): AsyncIterable<Uint8Array>
+
+  /**
+   * Every change from a place in the log on, as it is committed, and never twice. Ends when `signal` is aborted, when
+   * the server stops, or when the reader is too slow; ask again after the last id to miss nothing.
+   */
+  follow(start: FeedStart, filter: FeedFilter, signal: AbortSignal): AsyncIterable<FeedEvent>
+  /** Clients that were refused lately, the last one first. Only the server that decides knows any. */
+  refused(page: Page): Promise<RefusedEntry[]>
+  /** How many decisions there were since the start of the server. */
+  decisions(): Promise<DecisionCounts>
 
   /** Newest first. */
   audit(query: AuditQuery): Promise<AuditRecord[]>

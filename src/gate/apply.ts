@@ -1,7 +1,10 @@
 // Takes what the store has committed into the allowlist.
 
 import type { Allowlist } from "../core/allowlist.ts"
+import type { AuditRecord } from "../core/audit.ts"
 import type { Change } from "../core/change.ts"
+import type { EndedEntries, EndedEntry } from "../core/ended-entries.ts"
+import type { FeedEvent } from "../core/feed.ts"
 import { readChunk, recordSize, type SnapshotChunk } from "../store/snapshot.ts"
 import type { Committed, Imported } from "../store/store.ts"
 
@@ -9,19 +12,47 @@ import type { Committed, Imported } from "../store/store.ts"
 const SLICE = 200
 
 /**
- * Only what had an effect; and every expiry, because an entry that has ended and is not in the database any more has
- * nothing left to wait for.
+ * Takes over only what had an effect; and every expiry, because an entry that has ended and is not in the database any
+ * more has nothing left to wait for. Returns the rows that the changes have written into the log, in their order.
  */
 export function applyCommitted(
   allowlist: Allowlist,
+  ended: EndedEntries,
   changes: readonly Change[],
-  { outcomes }: Committed,
-): void {
+  { before, outcomes }: Committed,
+): FeedEvent[] {
+  const events: FeedEvent[] = []
   changes.forEach((change, i) => {
     const outcome = outcomes[i]
     const took = outcome === "added" || outcome === "replaced" || outcome === "removed"
     if (took || change.op === "expire_temp") allowlist.apply(change)
+    if (!took) return
+    // Each change that takes effect writes one row, and the ids of one transaction follow each other.
+    events.push({ kind: "change", id: before + events.length + 1, record: recordOf(change) })
+    if (outcome === "removed") ended.remember(change.network, endedEntry(change))
   })
+  return events
+}
+
+function recordOf(change: Change): AuditRecord {
+  const isAdded = change.op === "add_temp"
+  return {
+    at: change.at,
+    action: change.op,
+    ip: change.network.toString(),
+    ttlSeconds: isAdded ? change.ttlSeconds : null,
+    reason: isAdded ? change.reason : null,
+    actor: change.op === "expire_temp" || change.by === null ? null : change.by.toString(),
+  }
+}
+
+function endedEntry({ op, network, at }: Change): EndedEntry {
+  return {
+    list: op === "delete_perm" ? "perm" : "temp",
+    ip: network.toString(),
+    endedAt: at,
+    how: op === "expire_temp" ? "expired" : "removed",
+  }
 }
 
 /** Fulfilled when all of an import holds for decisions. Decisions go on meanwhile, between slices. */

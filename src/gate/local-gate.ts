@@ -5,18 +5,35 @@ import type { Allowlist } from "../core/allowlist.ts"
 import type { AuditQuery, AuditRecord } from "../core/audit.ts"
 import type { Actor, Change, Outcome } from "../core/change.ts"
 import { type Clock, LATEST_TIME } from "../core/clock.ts"
+import type { DecisionCounters } from "../core/decision-counters.ts"
 import { formatDuration } from "../core/duration.ts"
+import type { EndedEntries } from "../core/ended-entries.ts"
 import type { PermanentEntry, TemporaryEntry, TemporaryGrant } from "../core/entry.ts"
 import { GateError } from "../core/errors.ts"
-import type { Coverage, Gate, ImportCounts, ImportRequest } from "../core/gate.ts"
+import { type FeedEvent, type FeedFilter, type FeedStart, matches } from "../core/feed.ts"
+import type {
+  Coverage,
+  DecisionCounts,
+  Gate,
+  ImportCounts,
+  ImportRequest,
+  RefusedEntry,
+} from "../core/gate.ts"
 import { Network } from "../core/network.ts"
 import type { Page } from "../core/page.ts"
+import type { RefusedClients } from "../core/refused-clients.ts"
 import type { Status } from "../core/status.ts"
 import type { CommitQueue } from "../store/commit-queue.ts"
-import type { Store } from "../store/store.ts"
+import type { AuditSlice, Store } from "../store/store.ts"
 import { applyImported } from "./apply.ts"
 import { asTheyCome } from "./as-they-come.ts"
+import type { ChangeFeed } from "./change-feed.ts"
 import type { Health } from "./health.ts"
+
+/** Rows that a replay reads at once, and the most that an import tells one by one. */
+const REPLAY_PAGE = 1_000
+/** Milliseconds of silence until a follower is told that it has missed nothing. */
+const HEARTBEAT = 15_000
 
 export type LocalGateParts = {
   readonly store: Store
@@ -24,6 +41,10 @@ export type LocalGateParts = {
   readonly allowlist: Allowlist
   readonly health: Health
   readonly clock: Clock
+  readonly feed: ChangeFeed
+  readonly ended: EndedEntries
+  readonly counters: DecisionCounters
+  readonly refused: RefusedClients
   /** When this process began to serve, on the monotonic clock. */
   readonly startedAt: number
 }
@@ -73,12 +94,13 @@ export class LocalGate implements Gate {
   }
 
   import({ lines, prune }: ImportRequest): Promise<ImportCounts> {
-    const { queue, store, health, allowlist, clock } = this.parts
+    const { queue, store, health, allowlist, clock, feed } = this.parts
     return queue.exclusive(async () => {
-      const { present, absent, ...counts } = await health.watch(
+      const { present, absent, before, after, ...counts } = await health.watch(
         store.import(lines, { at: clock.wall(), by: this.by, prune }),
       )
       await applyImported(allowlist, { present, absent })
+      feed.publish(await this.importedEvents(before, after))
       return counts
     })
   }
@@ -90,6 +112,51 @@ export class LocalGate implements Gate {
 
   audit(query: AuditQuery): Promise<AuditRecord[]> {
     return this.read(this.parts.store.audit(query))
+  }
+
+  async *follow(start: FeedStart, filter: FeedFilter, signal: AbortSignal): AsyncGenerator<FeedEvent> {
+    const follower = this.parts.feed.follow()
+    signal.addEventListener("abort", () => follower.leave())
+    try {
+      // The follower collects from here on, so nothing is missed between the log's rows and the first live event.
+      let told = 0
+      for await (const { events, newest } of this.replay(start, filter)) {
+        yield* events
+        told = newest
+      }
+      yield { kind: "at", id: told }
+      for (;;) {
+        const events = await follower.next(HEARTBEAT)
+        if (events === null) return
+        for (const event of events) {
+          if (event.id <= told) continue
+          told = event.id
+          if (event.kind !== "change" || matches(filter, event.record)) yield event
+        }
+        if (events.length === 0) yield { kind: "at", id: told }
+      }
+    } finally {
+      follower.leave()
+    }
+  }
+
+  async refused({ limit, offset }: Page): Promise<RefusedEntry[]> {
+    const { refused, ended } = this.parts
+    return refused
+      .list()
+      .slice(offset, offset + limit)
+      .map(({ address, count, firstAt, lastAt }) => ({
+        ip: address.toString(),
+        count,
+        firstAt,
+        lastAt,
+        lastEntry: ended.lastCovering(address),
+      }))
+  }
+
+  async decisions(): Promise<DecisionCounts> {
+    const { allowed, denied, unidentified } = this.parts.counters
+    return { allowed, denied, unidentified }
   }
 
   async check(network: Network): Promise<Coverage> {
@@ -125,6 +192,42 @@ export class LocalGate implements Gate {
     return outcome
   }
 
+  /** What a follower missed before it came, page by page, and up to which id that is everything. */
+  private async *replay(
+    start: FeedStart,
+    filter: FeedFilter,
+  ): AsyncGenerator<{ events: FeedEvent[]; newest: number }> {
+    const { store } = this.parts
+    if ("tail" in start) {
+      const { rows, newest } = await this.read(
+        store.auditSlice({ ...filter, after: null, limit: start.tail }),
+      )
+      yield { events: rows.map(toEvent), newest }
+      return
+    }
+    let after = start.after
+    for (;;) {
+      const { oldest, newest, rows } = await this.read(
+        store.auditSlice({ ...filter, after, limit: REPLAY_PAGE }),
+      )
+      // Rows that the log has dropped, or an id of another database: nobody can tell any more what was missed.
+      if (after > newest || (oldest > 0 && after < oldest - 1) || (oldest === 0 && after < newest)) {
+        yield { events: [{ kind: "reload", id: newest }], newest }
+        return
+      }
+      yield { events: rows.map(toEvent), newest }
+      if (rows.length < REPLAY_PAGE) return
+      after = rows.at(-1)?.id ?? newest
+    }
+  }
+
+  /** The rows of a small import one by one; a large one only says that the lists are other ones now. */
+  private async importedEvents(before: number, after: number): Promise<FeedEvent[]> {
+    if (after - before > REPLAY_PAGE) return [{ kind: "reload", id: after }]
+    const { rows } = await this.parts.store.auditSlice({ after: before, limit: REPLAY_PAGE })
+    return rows.map(toEvent)
+  }
+
   private read<T>(call: Promise<T>): Promise<T> {
     return this.parts.health.watch(call)
   }
@@ -139,6 +242,10 @@ export class LocalGate implements Gate {
 /** The change that records the end of a grant, at the moment when it ended. */
 export function expiry(network: Network, expiresAt: number, now: number): Change {
   return { op: "expire_temp", network, expiresAt, at: Math.min(expiresAt, now) }
+}
+
+function toEvent({ id, record }: AuditSlice["rows"][number]): FeedEvent {
+  return { kind: "change", id, record }
 }
 
 function removal(outcome: Outcome): "removed" | "absent" {

@@ -3,16 +3,28 @@
 import type { AuditQuery, AuditRecord } from "../core/audit.ts"
 import type { PermanentEntry, TemporaryEntry, TemporaryGrant } from "../core/entry.ts"
 import { GateError } from "../core/errors.ts"
-import type { Coverage, Gate, ImportCounts, ImportRequest } from "../core/gate.ts"
+import type { FeedEvent, FeedFilter, FeedStart } from "../core/feed.ts"
+import type {
+  Coverage,
+  DecisionCounts,
+  Gate,
+  ImportCounts,
+  ImportRequest,
+  RefusedEntry,
+} from "../core/gate.ts"
 import type { Network } from "../core/network.ts"
 import type { Page } from "../core/page.ts"
 import type { Status } from "../core/status.ts"
 import * as codec from "../wire/codec.ts"
+import { parseEvents } from "../wire/event-stream.ts"
 import * as paths from "../wire/paths.ts"
 import { codeOf } from "../wire/statuses.ts"
 
 /** Milliseconds for a million entries, on their way in or out. */
 const BULK_TIMEOUT = 600_000
+
+/** Milliseconds without a word, three heartbeats long, after which a stream counts as lost. */
+const FEED_SILENCE = 45_000
 
 /** Sends one request to the server; `path` begins with a slash. Rejects if the server is out of reach. */
 export type Send = (path: string, init: RequestInit) => Promise<Response>
@@ -75,6 +87,40 @@ export class RemoteGate implements Gate {
     if (answer.body !== null) yield* answer.body
   }
 
+  async *follow(
+    start: FeedStart,
+    { action, network }: FeedFilter,
+    signal: AbortSignal,
+  ): AsyncGenerator<FeedEvent> {
+    const query = new URLSearchParams()
+    if ("after" in start) query.set("after", String(start.after))
+    else query.set("tail", String(start.tail))
+    if (action !== undefined) query.set("action", action)
+    if (network !== undefined) query.set("ip", network.toString())
+    const silence = new Silence(FEED_SILENCE)
+    try {
+      const answer = await this.authorized(`${paths.EVENTS_PATH}?${query}`, {
+        signal: AbortSignal.any([signal, silence.signal]),
+      })
+      if (answer.body === null) return
+      yield* parseEvents(silence.watch(answer.body))
+    } catch (cause) {
+      if (signal.aborted) return
+      if (cause instanceof GateError) throw cause
+      throw new GateError("unavailable", "the server has ended the stream of changes", { cause })
+    } finally {
+      silence.end()
+    }
+  }
+
+  async refused(page: Page): Promise<RefusedEntry[]> {
+    return codec.list(await this.get(paths.DENIED_PATH, parameters(page))).map(codec.refusedEntryFromJson)
+  }
+
+  async decisions(): Promise<DecisionCounts> {
+    return codec.decisionCountsFromJson(await this.get(paths.DECISIONS_PATH, new URLSearchParams()))
+  }
+
   async audit({ action, network, ...page }: AuditQuery): Promise<AuditRecord[]> {
     const query = parameters(page)
     if (action !== undefined) query.set("action", action)
@@ -112,6 +158,36 @@ export class RemoteGate implements Gate {
     const headers = new Headers(init.headers)
     headers.set("Authorization", `Bearer ${this.token()}`)
     return succeeded(await this.send(path, { ...init, headers }))
+  }
+}
+
+/** Aborts when nothing has come for too long: a peer that is gone without a word looks like a quiet one. */
+class Silence {
+  private readonly controller = new AbortController()
+  private timer: Timer
+
+  constructor(private readonly milliseconds: number) {
+    this.timer = this.arm()
+  }
+
+  get signal(): AbortSignal {
+    return this.controller.signal
+  }
+
+  async *watch(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const piece of pieces) {
+      clearTimeout(this.timer)
+      this.timer = this.arm()
+      yield piece
+    }
+  }
+
+  end(): void {
+    clearTimeout(this.timer)
+  }
+
+  private arm(): Timer {
+    return setTimeout(() => this.controller.abort(), this.milliseconds)
   }
 }
 

@@ -7,7 +7,7 @@ import type { Network } from "../core/network.ts"
 import * as codec from "../wire/codec.ts"
 import * as paths from "../wire/paths.ts"
 import { LARGEST_IMPORT, readBody, readJsonBody } from "./request-body.ts"
-import { changed, json, lines, methodNotAllowed, text } from "./responses.ts"
+import { changed, eventStream, json, lines, methodNotAllowed, text } from "./responses.ts"
 
 /** What an endpoint needs of a request that has shown its token. `path` and `query` are raw text. */
 export type ApiCall = {
@@ -30,6 +30,9 @@ const ENDPOINTS: Readonly<Record<string, Methods>> = {
   [paths.TEMPORARY_LIST_PATH]: { GET: listTemporary },
   [paths.IMPORT_PATH]: { POST: importEntries },
   [paths.EXPORT_PATH]: { GET: exportEntries },
+  [paths.EVENTS_PATH]: { GET: events },
+  [paths.DENIED_PATH]: { GET: denied },
+  [paths.DECISIONS_PATH]: { GET: decisions },
   [paths.LOGS_PATH]: { GET: logs },
   [paths.CHECK_PATH]: { GET: check },
 }
@@ -87,6 +90,23 @@ async function exportEntries({ gate }: ApiCall): Promise<Response> {
   const pieces = gate.export()[Symbol.asyncIterator]()
   // The first piece is awaited here, so that a database that fails is a 500 and not an answer that breaks off.
   return lines(await pieces.next(), pieces)
+}
+
+async function events({ request, query, gate }: ApiCall): Promise<Response> {
+  const { start, filter } = codec.readFeedQuery(
+    new URLSearchParams(query),
+    request.headers.get("Last-Event-ID"),
+  )
+  return eventStream(gate.follow(start, filter, request.signal))
+}
+
+async function denied({ query, gate }: ApiCall): Promise<Response> {
+  const entries = await gate.refused(codec.readPage(new URLSearchParams(query)))
+  return json(entries.map(codec.refusedEntryToJson))
+}
+
+async function decisions({ gate }: ApiCall): Promise<Response> {
+  return json(codec.decisionCountsToJson(await gate.decisions()))
 }
 
 async function logs({ query, gate }: ApiCall): Promise<Response> {

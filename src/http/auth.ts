@@ -1,8 +1,9 @@
 // The decision, for two dialects of proxies. Synchronous, from memory: no await, no database, no log line.
 
 import type { Allowlist } from "../core/allowlist.ts"
+import type { DecisionCounters } from "../core/decision-counters.ts"
+import type { RefusedClients } from "../core/refused-clients.ts"
 import type { ClientAddresses } from "./client-address.ts"
-import type { DecisionCounters } from "./decision-counters.ts"
 import type { Peer } from "./guard.ts"
 import { ALLOWED, AUTHZ_ALLOWED, AUTHZ_DENIED, DENIED, NOT_GET } from "./responses.ts"
 
@@ -23,7 +24,12 @@ export function authorizeAny(request: Request, peer: Peer, decide: Decide): Resp
 /** True only if the client's address is known and an entry that has not ended contains it. */
 export type Decide = (request: Request, peer: Peer) => boolean
 
-export function decideBy(allowlist: Allowlist, clients: ClientAddresses, counters: DecisionCounters): Decide {
+export function decideBy(
+  allowlist: Allowlist,
+  clients: ClientAddresses,
+  counters: DecisionCounters,
+  refused: RefusedClients,
+): Decide {
   return (request, peer) => {
     const address = clients.ofRequest(request, peer)
     if (address !== null && allowlist.allows(address) === true) {
@@ -32,6 +38,7 @@ export function decideBy(allowlist: Allowlist, clients: ClientAddresses, counter
     }
     counters.denied++
     if (address === null) counters.unidentified++
+    else refused.see(address)
     return false
   }
 }

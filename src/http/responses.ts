@@ -1,6 +1,8 @@
 // The answers of the server. The 204 that lets a client in is built in one place only: here.
 
 import type { GateError } from "../core/errors.ts"
+import type { FeedEvent } from "../core/feed.ts"
+import { formatEvent } from "../wire/event-stream.ts"
 import { statusOf } from "../wire/statuses.ts"
 
 /** No cache may stretch a decision, and no answer is worth storing. */
@@ -42,6 +44,23 @@ export function lines(first: IteratorResult<Uint8Array>, rest: AsyncIterator<Uin
     },
   })
   return new Response(body, { headers: TEXT })
+}
+
+/** Events as they come. Pulled one by one: what a slow reader does not take waits in the feed, which drops it. */
+export function eventStream(events: AsyncIterable<FeedEvent>): Response {
+  const encoder = new TextEncoder()
+  const source = events[Symbol.asyncIterator]()
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = await source.next()
+      if (done) controller.close()
+      else controller.enqueue(encoder.encode(formatEvent(value)))
+    },
+    async cancel() {
+      await source.return?.()
+    },
+  })
+  return new Response(body, { headers: { ...NO_STORE, "Content-Type": "text/event-stream" } })
 }
 
 /** The 204 of a change that was made; `headers` say what it did. */

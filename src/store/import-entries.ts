@@ -7,7 +7,13 @@ import { entryKey } from "./entry-key.ts"
 import { readSnapshot } from "./read-snapshot.ts"
 import { readChunk, temporaryChunks } from "./snapshot.ts"
 import { SortedNetworks } from "./sorted-networks.ts"
-import { addPermanentRows, addTemporaryRows, expireEnded, removePermanentKeys } from "./statements.ts"
+import {
+  addPermanentRows,
+  addTemporaryRows,
+  expireEnded,
+  REVISION,
+  removePermanentKeys,
+} from "./statements.ts"
 import type { Imported, ImportOptions } from "./store.ts"
 
 /** Rows that one statement takes as JSON: enough that a statement's own cost no longer counts. */
@@ -19,6 +25,7 @@ export async function importEntries(
   text: Uint8Array,
   options: ImportOptions,
 ): Promise<Imported> {
+  const before = await revision(transaction)
   const bulk = new Bulk(text, options.at)
   // A million parsed lines leave a hundred megabytes of garbage, which nothing else would clear before the peak.
   Bun.gc(true)
@@ -27,6 +34,8 @@ export async function importEntries(
   const added = await addPermanent(transaction, bulk, options)
   const replaced = await addTemporary(transaction, bulk, options)
   return {
+    before,
+    after: await revision(transaction),
     added: added + bulk.temporary.length - replaced,
     replaced,
     unchanged: bulk.permanent.length - added,
@@ -36,6 +45,10 @@ export async function importEntries(
     present: [...bulk.permanent.chunks(), ...temporaryChunks(bulk.temporary)],
     absent: removed.chunks(),
   }
+}
+
+async function revision(transaction: Transaction): Promise<number> {
+  return Number((await transaction.execute(REVISION)).rows[0]?.revision)
 }
 
 /** Takes every permanent entry off that the bulk does not name, if that was asked for. */

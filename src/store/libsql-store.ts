@@ -15,7 +15,16 @@ import { readSnapshot } from "./read-snapshot.ts"
 import { APPLICATION_ID, MIGRATIONS, rotationTrigger } from "./schema.ts"
 import type { SnapshotChunk } from "./snapshot.ts"
 import * as sql from "./statements.ts"
-import type { Committed, Imported, ImportOptions, Opened, Store, StoreConfig } from "./store.ts"
+import type {
+  AuditSlice,
+  AuditSliceQuery,
+  Committed,
+  Imported,
+  ImportOptions,
+  Opened,
+  Store,
+  StoreConfig,
+} from "./store.ts"
 
 /** Milliseconds to wait for a lock. Short, because whoever holds this file holds it for as long as it runs. */
 const LOCK_TIMEOUT = 200
@@ -102,6 +111,16 @@ export class LibsqlStore implements Store {
 
   audit(query: AuditQuery): Promise<AuditRecord[]> {
     return this.rows(sql.auditRows(query), toAuditRecord)
+  }
+
+  async auditSlice(query: AuditSliceQuery): Promise<AuditSlice> {
+    const [oldest, newest, rows] = await attempt(() => this.connection.batch(sql.auditSlice(query), "read"))
+    const records = (rows?.rows ?? []).map((row) => ({ id: Number(row.id), record: toAuditRecord(row) }))
+    return {
+      oldest: Number(oldest?.rows[0]?.oldest),
+      newest: Number(newest?.rows[0]?.revision),
+      rows: query.after === null ? records.reverse() : records,
+    }
   }
 
   async ping(): Promise<void> {

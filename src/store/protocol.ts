@@ -6,10 +6,19 @@ import type { AuditQuery, AuditRecord } from "../core/audit.ts"
 import type { Actor, Change } from "../core/change.ts"
 import type { PermanentEntry, TemporaryEntry } from "../core/entry.ts"
 import { GateError, type GateErrorCode } from "../core/errors.ts"
+import type { FeedFilter } from "../core/feed.ts"
 import { Network } from "../core/network.ts"
 import type { Page } from "../core/page.ts"
 import type { SnapshotChunk } from "./snapshot.ts"
-import type { Committed, Imported, ImportOptions, Opened, StoreConfig } from "./store.ts"
+import type {
+  AuditSlice,
+  AuditSliceQuery,
+  Committed,
+  Imported,
+  ImportOptions,
+  Opened,
+  StoreConfig,
+} from "./store.ts"
 
 /** Each operation of the store: what is sent, and what comes back. */
 export type Operations = {
@@ -21,6 +30,7 @@ export type Operations = {
   listPermanent: { send: { page: Page }; answer: PermanentEntry[] }
   listTemporary: { send: { page: Page; now: number }; answer: TemporaryEntry[] }
   audit: { send: { query: AuditQueryMessage }; answer: AuditRecord[] }
+  auditSlice: { send: { query: AuditSliceQueryMessage }; answer: AuditSlice }
   ping: { send: object; answer: null }
   close: { send: object; answer: null }
 }
@@ -44,6 +54,7 @@ export type Reply =
 type AsText<T> = { [K in keyof T]: K extends "network" ? string : K extends "by" ? string | null : T[K] }
 export type ChangeMessage = Change extends infer C ? (C extends Change ? AsText<C> : never) : never
 export type AuditQueryMessage = AsText<AuditQuery>
+export type AuditSliceQueryMessage = AsText<AuditSliceQuery>
 export type ImportOptionsMessage = AsText<ImportOptions>
 
 export function toChangeMessage(change: Change): ChangeMessage {
@@ -58,12 +69,13 @@ export function fromChangeMessage(message: ChangeMessage): Change {
   return { ...message, network, by: fromActorText(message.by) }
 }
 
-export function toAuditQueryMessage({ network, ...query }: AuditQuery): AuditQueryMessage {
-  return network === undefined ? query : { ...query, network: network.toString() }
+/** A query with its network as text. */
+export function toQueryMessage<Q extends FeedFilter>({ network, ...query }: Q): AsText<Q> {
+  return (network === undefined ? query : { ...query, network: network.toString() }) as AsText<Q>
 }
 
-export function fromAuditQueryMessage({ network, ...query }: AuditQueryMessage): AuditQuery {
-  return network === undefined ? query : { ...query, network: sameNetwork(network) }
+export function fromQueryMessage<Q extends FeedFilter>({ network, ...query }: AsText<Q>): Q {
+  return (network === undefined ? query : { ...query, network: sameNetwork(network as string) }) as Q
 }
 
 export function toImportOptionsMessage(options: ImportOptions): ImportOptionsMessage {

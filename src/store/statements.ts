@@ -5,8 +5,10 @@ import type { Family } from "../core/address.ts"
 import type { AuditQuery } from "../core/audit.ts"
 import type { Actor, Change, Outcome } from "../core/change.ts"
 import type { ListName } from "../core/entry.ts"
+import type { FeedFilter } from "../core/feed.ts"
 import type { Page } from "../core/page.ts"
 import { entryKey, keySize } from "./entry-key.ts"
+import type { AuditSliceQuery } from "./store.ts"
 
 /** The statements of one change, and how their results tell what it did. */
 export type ChangeStatements = {
@@ -150,22 +152,35 @@ export function listTemporary({ limit, offset }: Page, now: number): InStatement
   }
 }
 
-export function auditRows({ action, network, limit, offset }: AuditQuery): InStatement {
-  const conditions: string[] = []
-  const args: Array<string | number> = []
-  if (action !== undefined) {
-    conditions.push("action = ?")
-    args.push(action)
-  }
-  if (network !== undefined) {
-    conditions.push("ip = ?")
-    args.push(network.toString())
-  }
-  const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`
+export function auditRows({ limit, offset, ...filter }: AuditQuery): InStatement {
+  const { where, args } = auditFilter(filter, [])
   return {
-    sql: `SELECT at, action, ip, ttl_seconds, reason, actor FROM audit ${where} ORDER BY id DESC LIMIT ? OFFSET ?`,
+    sql: `${AUDIT_COLUMNS} ${where} ORDER BY id DESC LIMIT ? OFFSET ?`,
     args: [...args, limit, offset],
   }
+}
+
+/** The ids of the oldest and the newest row, and then the rows: with `after` ascending, without it the newest first. */
+export function auditSlice({ after, limit, ...filter }: AuditSliceQuery): InStatement[] {
+  const { where, args } = auditFilter(filter, after === null ? [] : [["id > ?", after]])
+  const order = after === null ? "DESC" : "ASC"
+  return [
+    "SELECT coalesce(min(id), 0) AS oldest FROM audit",
+    REVISION,
+    { sql: `${AUDIT_COLUMNS} ${where} ORDER BY id ${order} LIMIT ?`, args: [...args, limit] },
+  ]
+}
+
+const AUDIT_COLUMNS = "SELECT id, at, action, ip, ttl_seconds, reason, actor FROM audit"
+
+type Condition = readonly [sql: string, argument: string | number]
+
+function auditFilter({ action, network }: FeedFilter, more: readonly Condition[]) {
+  const conditions: Condition[] = [...more]
+  if (action !== undefined) conditions.push(["action = ?", action])
+  if (network !== undefined) conditions.push(["ip = ?", network.toString()])
+  const where = conditions.length === 0 ? "" : `WHERE ${conditions.map(([sql]) => sql).join(" AND ")}`
+  return { where, args: conditions.map(([, argument]) => argument) }
 }
 
 /**

@@ -3,6 +3,7 @@
 import type { AuditQuery, AuditRecord } from "../core/audit.ts"
 import type { Actor, Change, Outcome } from "../core/change.ts"
 import type { PermanentEntry, TemporaryEntry } from "../core/entry.ts"
+import type { FeedFilter } from "../core/feed.ts"
 import type { ImportCounts } from "../core/gate.ts"
 import type { Page } from "../core/page.ts"
 import type { SnapshotChunk } from "./snapshot.ts"
@@ -37,8 +38,21 @@ export type ImportOptions = {
 
 /** What an import did, and the entries that are on the lists, or off them, because of it. */
 export type Imported = ImportCounts & {
+  /** The ids of the newest audit row before and after. */
+  readonly before: number
+  readonly after: number
   readonly present: readonly SnapshotChunk[]
   readonly absent: readonly SnapshotChunk[]
+}
+
+/** Up to `limit` rows after the id `after`, or with `null` the newest ones. */
+export type AuditSliceQuery = FeedFilter & { readonly after: number | null; readonly limit: number }
+
+/** `oldest` and `newest` are the ids of the whole log: what is before `oldest` is gone. */
+export type AuditSlice = {
+  readonly oldest: number
+  readonly newest: number
+  readonly rows: ReadonlyArray<{ readonly id: number; readonly record: AuditRecord }>
 }
 
 /**
@@ -69,6 +83,8 @@ export interface Store {
   /** Entries that end after `now`. */
   listTemporary(page: Page, now: number): Promise<TemporaryEntry[]>
   audit(query: AuditQuery): Promise<AuditRecord[]>
+  /** Rows of the log with their ids, the oldest first: those after an id, or the newest ones. */
+  auditSlice(query: AuditSliceQuery): Promise<AuditSlice>
   /** Fulfilled if the database answers. */
   ping(): Promise<void>
   close(): Promise<void>

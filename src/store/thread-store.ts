@@ -9,12 +9,21 @@ import {
   type Operation,
   type Operations,
   type Reply,
-  toAuditQueryMessage,
   toChangeMessage,
   toImportOptionsMessage,
+  toQueryMessage,
 } from "./protocol.ts"
 import type { SnapshotChunk } from "./snapshot.ts"
-import type { Committed, Imported, ImportOptions, Opened, Store, StoreConfig } from "./store.ts"
+import type {
+  AuditSlice,
+  AuditSliceQuery,
+  Committed,
+  Imported,
+  ImportOptions,
+  Opened,
+  Store,
+  StoreConfig,
+} from "./store.ts"
 
 /** Milliseconds until a caller is told that the database does not answer. */
 const CALL_DEADLINE = 5_000
@@ -117,7 +126,11 @@ export class ThreadStore implements Store {
   }
 
   audit(query: AuditQuery): Promise<AuditRecord[]> {
-    return this.call("audit", { query: toAuditQueryMessage(query) })
+    return this.call("audit", { query: toQueryMessage(query) })
+  }
+
+  auditSlice(query: AuditSliceQuery): Promise<AuditSlice> {
+    return this.call("auditSlice", { query: toQueryMessage(query) })
   }
 
   async ping(): Promise<void> {

@@ -3,17 +3,18 @@
 import { readlinkSync } from "node:fs"
 import { setPriority } from "node:os"
 import { basename } from "node:path"
+import type { AuditQuery } from "../core/audit.ts"
 import { GateError } from "../core/errors.ts"
 import { LibsqlStore } from "./libsql-store.ts"
 import {
-  fromAuditQueryMessage,
   fromChangeMessage,
   fromImportOptionsMessage,
+  fromQueryMessage,
   type Operations,
   type Reply,
   type Request,
 } from "./protocol.ts"
-import type { Store } from "./store.ts"
+import type { AuditSliceQuery, Store } from "./store.ts"
 
 /** A tenth of the processor's time when everything else is busy. */
 const NICENESS = 10
@@ -82,7 +83,9 @@ async function perform(request: Request): Promise<Operations[keyof Operations]["
     case "listTemporary":
       return store.listTemporary(request.page, request.now)
     case "audit":
-      return store.audit(fromAuditQueryMessage(request.query))
+      return store.audit(fromQueryMessage<AuditQuery>(request.query))
+    case "auditSlice":
+      return store.auditSlice(fromQueryMessage<AuditSliceQuery>(request.query))
     case "ping":
       await store.ping()
       return null

@@ -1,6 +1,7 @@
 // JSON of the service document to core values and back, strict in both directions.
 
 import { type AuditQuery, type AuditRecord, isAuditAction } from "../core/audit.ts"
+import type { EndedEntry } from "../core/ended-entries.ts"
 import {
   explainReason,
   isTtl,
@@ -12,9 +13,17 @@ import {
 } from "../core/entry.ts"
 import { GateError, invalid } from "../core/errors.ts"
 import { explainNetwork } from "../core/explain.ts"
-import type { Coverage, ImportCounts, ImportRequest, Match } from "../core/gate.ts"
+import type { FeedStart } from "../core/feed.ts"
+import type {
+  Coverage,
+  DecisionCounts,
+  ImportCounts,
+  ImportRequest,
+  Match,
+  RefusedEntry,
+} from "../core/gate.ts"
 import { Network } from "../core/network.ts"
-import { DEFAULT_LIMIT, type Page, parseLimit, parseOffset } from "../core/page.ts"
+import { DEFAULT_LIMIT, LARGEST_LIMIT, type Page, parseLimit, parseOffset } from "../core/page.ts"
 import { quoted } from "../core/printable.ts"
 import type { Status } from "../core/status.ts"
 
@@ -84,6 +93,20 @@ export function readPrune(parameters: URLSearchParams): ImportRequest["prune"] {
   return { maxRemovals }
 }
 
+/** Which rows a follower wants, and from where on: `Last-Event-ID` goes before `after`, and that before `tail`. */
+export function readFeedQuery(parameters: URLSearchParams, lastEventId: string | null) {
+  const { limit: _, offset: __, ...filter } = readAuditQuery(parameters)
+  const after = lastEventId ?? single(parameters, "after")
+  const tail = single(parameters, "tail")
+  const id = after === null ? null : parseOffset(after)
+  const rows = tail === null ? 0 : parseOffset(tail)
+  if (after !== null && id === null) throw invalid("the last event id must be a number")
+  if (rows === null || rows > LARGEST_LIMIT)
+    throw invalid(`tail must be an integer from 0 to ${LARGEST_LIMIT}`)
+  const start: FeedStart = id === null ? { tail: rows } : { after: id }
+  return { start, filter }
+}
+
 /** A query parameter that may occur once. */
 export function single(parameters: URLSearchParams, name: string): string | null {
   const values = parameters.getAll(name)
@@ -135,6 +158,23 @@ export function statusToJson(status: Status) {
 export function importCountsToJson(counts: ImportCounts): ImportCounts {
   const { added, replaced, unchanged, removed, duplicates, ended } = counts
   return { added, replaced, unchanged, removed, duplicates, ended }
+}
+
+export function refusedEntryToJson({ ip, count, firstAt, lastAt, lastEntry }: RefusedEntry) {
+  return {
+    ip,
+    count,
+    first_seen: toTime(firstAt),
+    last_seen: toTime(lastAt),
+    last_entry:
+      lastEntry === null
+        ? null
+        : { list: lastEntry.list, ip: lastEntry.ip, ended: toTime(lastEntry.endedAt), how: lastEntry.how },
+  }
+}
+
+export function decisionCountsToJson({ allowed, denied, unidentified }: DecisionCounts): DecisionCounts {
+  return { allowed, denied, unidentified }
 }
 
 export function matchToJson({ list, ip, expiresAt }: Match) {
@@ -206,15 +246,40 @@ export function importCountsFromJson(json: unknown): ImportCounts {
   }
 }
 
-function matchFromJson(json: unknown): Match {
+export function refusedEntryFromJson(json: unknown): RefusedEntry {
+  const lastEntry = member(json, "last_entry")
+  return {
+    ip: text(json, "ip"),
+    count: count(json, "count"),
+    firstAt: time(text(json, "first_seen")),
+    lastAt: time(text(json, "last_seen")),
+    lastEntry: lastEntry === null ? null : endedEntryFromJson(lastEntry),
+  }
+}
+
+function endedEntryFromJson(json: unknown): EndedEntry {
+  const how = text(json, "how")
+  if (how !== "expired" && how !== "removed") throw unexpected("how")
+  return { list: listName(json), ip: text(json, "ip"), endedAt: time(text(json, "ended")), how }
+}
+
+export function decisionCountsFromJson(json: unknown): DecisionCounts {
+  return {
+    allowed: count(json, "allowed"),
+    denied: count(json, "denied"),
+    unidentified: count(json, "unidentified"),
+  }
+}
+
+function listName(json: unknown): ListName {
   const name = text(json, "list")
   if (name !== "perm" && name !== "temp") throw unexpected("list")
+  return name
+}
+
+function matchFromJson(json: unknown): Match {
   const expires = textOrNull(json, "expires")
-  return {
-    list: name satisfies ListName,
-    ip: text(json, "ip"),
-    expiresAt: expires === null ? null : time(expires),
-  }
+  return { list: listName(json), ip: text(json, "ip"), expiresAt: expires === null ? null : time(expires) }
 }
 
 /** An answer that must be an array. */

@@ -14,6 +14,12 @@ export const TEMPORARY_LIST_PATH = "/api/whitelist/temp/list"
 /** Many entries at once, as lines of text: in all or nothing, out from one consistent state. */
 export const IMPORT_PATH = "/api/whitelist/import"
 export const EXPORT_PATH = "/api/whitelist/export"
+/** Changes as they are committed, as server-sent events. */
+export const EVENTS_PATH = "/api/events"
+/** Clients that were refused lately. */
+export const DENIED_PATH = "/api/denied"
+/** How many were let in and kept out since the start. */
+export const DECISIONS_PATH = "/api/decisions"
 export const LOGS_PATH = "/api/logs"
 export const CHECK_PATH = "/api/check"
 

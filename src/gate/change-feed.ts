@@ -1,0 +1,82 @@
+// The live feed of committed changes: every follower gets each change once, in the order of the log.
+
+import type { FeedEvent } from "../core/feed.ts"
+
+/** Events that may wait for one reader. A reader that falls further behind is dropped, and never waited for. */
+const LONGEST_BACKLOG = 10_000
+
+export class ChangeFeed {
+  private readonly followers = new Set<Follower>()
+  private newest = 0
+
+  /** The id of the newest event. */
+  get lastId(): number {
+    return this.newest
+  }
+
+  /** Sets where the log stands before anything is published. */
+  startAt(id: number): void {
+    this.newest = id
+  }
+
+  publish(events: readonly FeedEvent[]): void {
+    for (const event of events) this.newest = Math.max(this.newest, event.id)
+    for (const follower of this.followers) follower.take(events)
+  }
+
+  /** From here on, until `leave` or until the follower is too slow or the feed is closed. */
+  follow(): Follower {
+    const follower = new Follower(() => this.followers.delete(follower))
+    this.followers.add(follower)
+    return follower
+  }
+
+  /** Ends every follower: nothing more will come. */
+  close(): void {
+    for (const follower of this.followers) follower.leave()
+  }
+}
+
+/** One reader's own queue. */
+export class Follower {
+  private queue: FeedEvent[] = []
+  private wake = Promise.withResolvers<void>()
+  private left = false
+
+  constructor(private readonly leaving: () => void) {}
+
+  take(events: readonly FeedEvent[]): void {
+    if (this.left) return
+    if (this.queue.length + events.length > LONGEST_BACKLOG) {
+      this.leave()
+      return
+    }
+    for (const event of events) this.queue.push(event)
+    this.wake.resolve()
+  }
+
+  leave(): void {
+    this.left = true
+    this.queue = []
+    this.leaving()
+    this.wake.resolve()
+  }
+
+  /**
+   * What has come since the last call, at least one event; `null` after the end; `[]` if nothing came for
+   * `milliseconds`.
+   */
+  async next(milliseconds: number): Promise<FeedEvent[] | null> {
+    if (this.queue.length === 0 && !this.left) {
+      const timeout = Promise.withResolvers<void>()
+      const timer = setTimeout(timeout.resolve, milliseconds)
+      await Promise.race([this.wake.promise, timeout.promise])
+      clearTimeout(timer)
+    }
+    if (this.left) return null
+    this.wake = Promise.withResolvers()
+    const events = this.queue
+    this.queue = []
+    return events
+  }
+}
