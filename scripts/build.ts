@@ -14,7 +14,7 @@ if (!isTarget(target)) {
 const result = await Bun.build({
   // A worker is an entry point of its own; its name here is the one that thread-store.ts starts it by.
   entrypoints: ["./cli/main.ts", "./src/store/worker.ts"],
-  plugins: [embedAddon(target)],
+  plugins: [embedAddon(target), leaveOutDevtools()],
   format: "esm",
   minify: true,
   bytecode: true,
@@ -51,6 +51,17 @@ function embedAddon(target: Target): BunPlugin {
         if (contents === source) throw new Error("libsql/index.js has changed: requireNative() was not found")
         return { contents, loader: "js" }
       })
+    },
+  }
+}
+
+/** Ink names an optional development tool that is not installed, which would end the build. */
+function leaveOutDevtools(): BunPlugin {
+  return {
+    name: "leave-out-devtools",
+    setup(build) {
+      build.onResolve({ filter: /^react-devtools-core$/ }, ({ path }) => ({ path, namespace: "left-out" }))
+      build.onLoad({ filter: /.*/, namespace: "left-out" }, () => ({ contents: "export default {}", loader: "js" }))
     },
   }
 }
