@@ -75,7 +75,7 @@ export function reportChanges(
     })
   }
   for (const result of results) {
-    if (result.result === "error") out.warn(result.line)
+    if (result.result === "error") out.error(result.line)
     else out.line(dryRun && isChange(result) ? `would have ${result.line}` : result.line)
     if (result.warning !== undefined) out.warn(result.warning)
   }

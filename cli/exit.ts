@@ -59,6 +59,9 @@ export function failureOf(error: unknown): Failure {
   if (error instanceof UsageError) {
     return { exitCode: EXIT.usage, code: "usage", message: error.message, hint: error.hint }
   }
+  if (error instanceof CommanderError && error.code === "commander.help") {
+    return { exitCode: EXIT.usage, code: "usage", message: "no command is given", hint: undefined }
+  }
   if (error instanceof CommanderError) {
     return {
       exitCode: EXIT.usage,

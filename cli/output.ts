@@ -28,6 +28,11 @@ export class Output {
     this.options.write(`${escapeJson(JSON.stringify(value))}\n`)
   }
 
+  /** One target that failed among others; also with `--quiet`. With `--json` the answer tells it. */
+  error(text: string): void {
+    if (!this.options.json) this.options.writeError(`ipgate: ${printable(text)}\n`)
+  }
+
   /** A remark that is not the answer. */
   warn(text: string): void {
     if (!this.options.quiet && !this.options.json) this.options.writeError(`warning: ${printable(text)}\n`)

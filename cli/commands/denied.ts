@@ -13,7 +13,7 @@ export function deniedCommand(env: CommandEnv): Command {
   return new Command("denied")
     .summary("show who was refused lately")
     .description(
-      "Show the clients that were refused lately, the last one first, and the entry that let them in before.\n" +
+      "Show the clients that were refused lately, the last one first, and the entry that let them in before. " +
         "The server keeps a few thousand of them in memory, since its start.",
     )
     .option("-n, --limit <count>", `at most so many rows, up to ${LARGEST_LIMIT} (default ${DEFAULT_ROWS})`)

@@ -19,7 +19,7 @@ export function denyCommand(env: CommandEnv): Command {
   return new Command("deny")
     .summary("take addresses or networks off the lists")
     .description(
-      "Take addresses or networks off the lists. Whatever is on no list is denied already: this removes entries\n" +
+      "Take addresses or networks off the lists. Whatever is on no list is denied already: this removes entries " +
         "that allow, and says which other entry still lets the address in.",
     )
     .argument("<ip|cidr...>", "addresses or networks; - reads them from standard input, one a line")

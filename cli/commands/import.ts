@@ -24,7 +24,7 @@ export function importCommand(env: CommandEnv): Command {
   return new Command("import")
     .summary("put many entries on the lists at once")
     .description(
-      "Put the entries of a file on the lists: all of them or, if one line is bad, none. The file is one network a\n" +
+      "Put the entries of a file on the lists: all of them or, if one line is bad, none. The file is one network a " +
         "line (.txt), CSV with the columns ip, list, ttl, expires, reason (.csv), or what export writes (.json).",
     )
     .argument("<file>", "the file; - is standard input, and needs --format")

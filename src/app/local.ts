@@ -3,7 +3,7 @@
 import { AUDIT_LOG_ROWS } from "../core/audit.ts"
 import type { Clock } from "../core/clock.ts"
 import type { Gate } from "../core/gate.ts"
-import { LibsqlStore } from "../store/libsql-store.ts"
+import { loadDriver } from "../store/load-driver.ts"
 import { loadAllowlist } from "./load-allowlist.ts"
 import { assembleWritePath } from "./write-path.ts"
 
@@ -12,6 +12,7 @@ export async function openLocalGate(
   path: string,
   clock: Clock,
 ): Promise<{ gate: Gate; close: () => Promise<void> }> {
+  const { LibsqlStore } = await loadDriver()
   const store = new LibsqlStore({ path, auditRows: AUDIT_LOG_ROWS })
   await store.open(clock.wall())
   const { allowlist } = await loadAllowlist(store, clock)

@@ -84,7 +84,10 @@ export async function startServer(
     for (const address of config.listen) listeners.push(listen(address, table))
 
     sweeper.start()
-    const pinging = setInterval(() => health.watch(store.ping()).catch(() => {}), PING_INTERVAL)
+    // While something is wrong the question is a change, so that a database that only answers is not called well.
+    const ask = () =>
+      health.ok ? health.watchRead(store.ping()) : health.watchRead(health.watchWrite(store.probe()))
+    const pinging = setInterval(() => ask().catch(() => {}), PING_INTERVAL)
     const addresses = listeners.map(({ address }) => address)
     log.info(`listening on ${addresses.map(formatListenAddress).join(", ")}`, {
       permanent: allowlist.permanentCount,

@@ -40,7 +40,7 @@ export async function assembleWritePath(
   const accept = (changes: readonly Change[], committed: Committed) => {
     feed.publish(applyCommitted(allowlist, ended, changes, committed))
   }
-  const queue = new CommitQueue((changes) => health.watch(store.commit(changes)), accept)
+  const queue = new CommitQueue((changes) => health.watchWrite(store.commit(changes)), accept)
   const gate = new LocalGate({
     store,
     queue,

@@ -2,24 +2,42 @@
 
 import { GateError } from "../core/errors.ts"
 
+/** A database that answers questions and refuses changes is not well, so the two are told apart. */
 export class Health {
-  private working = true
+  private reads = true
+  private writes = true
 
-  /** True if the last call that was answered, or ran out of time, did not fail. */
+  /** True if the last question and the last change, once answered or out of time, did not fail. */
   get ok(): boolean {
-    return this.working
+    return this.reads && this.writes
   }
 
-  /** Passes the result of a call through, and remembers whether the database worked. */
-  async watch<T>(call: Promise<T>): Promise<T> {
+  /** Passes the answer to a question through, and remembers whether the database worked. */
+  async watchRead<T>(call: Promise<T>): Promise<T> {
     try {
       const value = await call
-      this.working = true
+      this.reads = true
       return value
     } catch (error) {
-      // A question that makes no sense was refused by a database that works.
-      this.working = error instanceof GateError && error.code === "invalid"
+      this.reads = isRefusal(error)
       throw error
     }
   }
+
+  /** The same for a change. Only another change that is written can make a failed one good. */
+  async watchWrite<T>(call: Promise<T>): Promise<T> {
+    try {
+      const value = await call
+      this.writes = true
+      return value
+    } catch (error) {
+      this.writes = isRefusal(error)
+      throw error
+    }
+  }
+}
+
+/** What makes no sense is refused by a database that works. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof GateError && error.code === "invalid"
 }

@@ -96,7 +96,7 @@ export class LocalGate implements Gate {
   import({ lines, prune }: ImportRequest): Promise<ImportCounts> {
     const { queue, store, health, allowlist, clock, feed } = this.parts
     return queue.exclusive(async () => {
-      const { present, absent, before, after, ...counts } = await health.watch(
+      const { present, absent, before, after, ...counts } = await health.watchWrite(
         store.import(lines, { at: clock.wall(), by: this.by, prune }),
       )
       await applyImported(allowlist, { present, absent })
@@ -107,7 +107,7 @@ export class LocalGate implements Gate {
 
   export(): AsyncIterable<Uint8Array> {
     const { store, health, clock } = this.parts
-    return asTheyCome((receive) => health.watch(store.export(clock.wall(), receive)))
+    return asTheyCome((receive) => health.watchRead(store.export(clock.wall(), receive)))
   }
 
   audit(query: AuditQuery): Promise<AuditRecord[]> {
@@ -229,7 +229,7 @@ export class LocalGate implements Gate {
   }
 
   private read<T>(call: Promise<T>): Promise<T> {
-    return this.parts.health.watch(call)
+    return this.parts.health.watchRead(call)
   }
 
   // The database compares the wall clock only; the allowlist also knows the deadlines that a clock set back cannot move.

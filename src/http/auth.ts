@@ -5,20 +5,20 @@ import type { DecisionCounters } from "../core/decision-counters.ts"
 import type { RefusedClients } from "../core/refused-clients.ts"
 import type { ClientAddresses } from "./client-address.ts"
 import type { Peer } from "./guard.ts"
-import { ALLOWED, AUTHZ_ALLOWED, AUTHZ_DENIED, DENIED, NOT_GET } from "./responses.ts"
+import { allowed, authzAllowed, authzDenied, denied, notGet } from "./responses.ts"
 
 /**
  * `GET /auth`: 204 lets the client in, 401 keeps it out. A missing, doubled or malformed address is 401 too, because
  * nginx turns any other status into a 500. Every other method is 405, HEAD included.
  */
 export function authorize(request: Request, peer: Peer, decide: Decide): Response {
-  if (request.method !== "GET") return NOT_GET
-  return decide(request, peer) ? ALLOWED : DENIED
+  if (request.method !== "GET") return notGet()
+  return decide(request, peer) ? allowed() : denied()
 }
 
 /** `/authz/*`, any method and any path below: 200 or 403. Envoy sends the client's own method and path. */
 export function authorizeAny(request: Request, peer: Peer, decide: Decide): Response {
-  return decide(request, peer) ? AUTHZ_ALLOWED : AUTHZ_DENIED
+  return decide(request, peer) ? authzAllowed() : authzDenied()
 }
 
 /** True only if the client's address is known and an entry that has not ended contains it. */

@@ -15,16 +15,39 @@ const TEXT = {
 } as const
 
 /**
- * The decisions have no body (a body would cost nginx its keep-alive connection) and never change, so each is one
- * object that the server sends again and again: making a new one costs a tenth of a request.
+ * The decisions have no body: one would cost nginx its keep-alive connection. Each is a copy of one Response that is
+ * never sent itself, because Bun takes the headers out of what it sends, and a copy costs less than a new one.
  */
-export const ALLOWED = new Response(null, { status: 204, headers: NO_STORE })
-export const DENIED = new Response(null, { status: 401, headers: NO_STORE })
-export const NOT_GET = new Response(null, { status: 405, headers: { ...NO_STORE, Allow: "GET" } })
+const ALLOWED = new Response(null, { status: 204, headers: NO_STORE })
+const DENIED = new Response(null, { status: 401, headers: NO_STORE })
+const NOT_GET = new Response(null, { status: 405, headers: { ...NO_STORE, Allow: "GET" } })
+const AUTHZ_ALLOWED = new Response(null, { status: 200, headers: NO_STORE })
+const AUTHZ_DENIED = new Response(null, { status: 403, headers: NO_STORE })
+
+function copyOf(decision: Response): Response {
+  return decision.clone() as Response
+}
+
+export function allowed(): Response {
+  return copyOf(ALLOWED)
+}
+
+export function denied(): Response {
+  return copyOf(DENIED)
+}
+
+export function notGet(): Response {
+  return copyOf(NOT_GET)
+}
 
 /** The same decision for Envoy, which takes only a 200 for a yes. */
-export const AUTHZ_ALLOWED = new Response(null, { status: 200, headers: NO_STORE })
-export const AUTHZ_DENIED = new Response(null, { status: 403, headers: NO_STORE })
+export function authzAllowed(): Response {
+  return copyOf(AUTHZ_ALLOWED)
+}
+
+export function authzDenied(): Response {
+  return copyOf(AUTHZ_DENIED)
+}
 
 export function json(value: unknown): Response {
   return new Response(JSON.stringify(value), { headers: { ...NO_STORE, "Content-Type": "application/json" } })

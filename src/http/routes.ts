@@ -12,7 +12,7 @@ import type { ClientAddresses } from "./client-address.ts"
 import { guarded, type Handler, type Peer } from "./guard.ts"
 import { BodyTooLarge } from "./request-body.ts"
 import {
-  AUTHZ_DENIED,
+  authzDenied,
   failure,
   internalError,
   json,
@@ -41,7 +41,7 @@ export function routes({ decide, clients, tokens, gateFor, log }: RouteParts): R
   // Envoy can be told to let everybody in after a 5xx, so a fault has to be a plain "no" there.
   const deniedAfterFault = (cause: unknown) => {
     failed(cause)
-    return AUTHZ_DENIED
+    return authzDenied()
   }
   const authz = guarded((request, peer) => authorizeAny(request, peer, decide), deniedAfterFault)
   const api = guarded(

@@ -33,11 +33,11 @@ export function openFailure(path: string, cause: unknown): GateError {
   if (code.startsWith("SQLITE_BUSY") || code.startsWith("SQLITE_LOCKED")) {
     return new GateError("unavailable", `another process holds the database ${path}`, {
       cause,
-      hint: "a running server owns its database: leave out --offline to go through it, or stop it first",
+      hint: "a running server owns its database: go through it (without --offline), or stop it first",
     })
   }
   if (code === "SQLITE_NOTADB" || code.startsWith("SQLITE_CORRUPT")) return damaged(path, cause)
-  if (code === "ERR_DLOPEN_FAILED") {
+  if (code === "ERR_DLOPEN_FAILED" || path === "") {
     return new GateError("unavailable", "the database driver cannot be loaded from the temporary directory", {
       cause,
       hint: "set TMPDIR to a directory that is not mounted noexec",

@@ -31,6 +31,7 @@ const LOCK_TIMEOUT = 200
 
 export class LibsqlStore implements Store {
   private client: Client | null = null
+  private inode = 0
 
   constructor(private readonly config: StoreConfig) {}
 
@@ -42,8 +43,9 @@ export class LibsqlStore implements Store {
       // One connection: a PRAGMA belongs to the connection that set it, and a pool would open others without it.
       this.client = createClient({ url: `file:${path}`, concurrency: 1, timeout: LOCK_TIMEOUT })
       await this.takeOwnership()
+      this.inode = statSync(path).ino
       if (!created) await this.refuseForeign()
-      await this.usePragmas()
+      await this.setPragmas()
       await this.migrate()
       await this.connection.batch(sql.expireEnded(now), "write")
       return { created }
@@ -55,6 +57,7 @@ export class LibsqlStore implements Store {
   }
 
   async commit(changes: readonly Change[]): Promise<Committed> {
+    this.checkFile()
     const plans = changes.map(sql.changeStatements)
     const statements: InStatement[] = [
       sql.REVISION,
@@ -76,6 +79,7 @@ export class LibsqlStore implements Store {
   }
 
   async import(text: Uint8Array<ArrayBuffer>, options: ImportOptions): Promise<Imported> {
+    this.checkFile()
     const transaction = await attempt(() => this.connection.transaction("write"))
     try {
       const imported = await importEntries(transaction, text, options)
@@ -124,12 +128,34 @@ export class LibsqlStore implements Store {
   }
 
   async ping(): Promise<void> {
+    this.checkFile()
     await attempt(() => this.connection.execute("SELECT 1"))
   }
 
+  async probe(): Promise<void> {
+    this.checkFile()
+    // The value that it has already: a transaction that reaches the disk and changes nothing.
+    await attempt(() => this.connection.batch([`PRAGMA user_version = ${MIGRATIONS.length}`], "write"))
+  }
+
   async close(): Promise<void> {
+    // The log of the last changes goes into the file, so that the file alone is the whole database.
+    await this.client?.execute("PRAGMA wal_checkpoint(TRUNCATE)").catch(() => {})
     this.client?.close()
     this.client = null
+  }
+
+  // What is written to a file that nobody can find any more is lost at the next start.
+  private checkFile(): void {
+    const { path } = this.config
+    if (statSync(path, { throwIfNoEntry: false })?.ino === this.inode) return
+    throw new GateError(
+      "failed",
+      "database failure: the database file was removed or replaced under the server",
+      {
+        cause: new Error(`${path} is another file now; restart to go on with what stands there`),
+      },
+    )
   }
 
   private get connection(): Client {
@@ -163,7 +189,7 @@ export class LibsqlStore implements Store {
     if ((await this.pragma("quick_check(1)")) !== "ok") throw damaged(path)
   }
 
-  private async usePragmas(): Promise<void> {
+  private async setPragmas(): Promise<void> {
     await this.connection.execute("PRAGMA journal_mode = WAL")
     await this.connection.execute("PRAGMA synchronous = FULL")
     const mode = [

@@ -32,6 +32,7 @@ export type Operations = {
   audit: { send: { query: AuditQueryMessage }; answer: AuditRecord[] }
   auditSlice: { send: { query: AuditSliceQueryMessage }; answer: AuditSlice }
   ping: { send: object; answer: null }
+  probe: { send: object; answer: null }
   close: { send: object; answer: null }
 }
 

@@ -87,5 +87,7 @@ export interface Store {
   auditSlice(query: AuditSliceQuery): Promise<AuditSlice>
   /** Fulfilled if the database answers. */
   ping(): Promise<void>
+  /** Fulfilled if the database takes a change, tried with one that has no effect. */
+  probe(): Promise<void>
   close(): Promise<void>
 }

@@ -137,6 +137,10 @@ export class ThreadStore implements Store {
     await this.call("ping", {})
   }
 
+  async probe(): Promise<void> {
+    await this.call("probe", {})
+  }
+
   /** Closes the database in its thread, then ends the thread. */
   async close(): Promise<void> {
     try {

@@ -5,7 +5,7 @@ import { setPriority } from "node:os"
 import { basename } from "node:path"
 import type { AuditQuery } from "../core/audit.ts"
 import { GateError } from "../core/errors.ts"
-import { LibsqlStore } from "./libsql-store.ts"
+import { loadDriver } from "./load-driver.ts"
 import {
   fromChangeMessage,
   fromImportOptionsMessage,
@@ -59,6 +59,8 @@ async function answer(request: Request): Promise<void> {
 
 async function perform(request: Request): Promise<Operations[keyof Operations]["answer"]> {
   if (request.op === "open") {
+    // Loaded here and not above, so that a driver that cannot be loaded is an answer and not the end of the thread.
+    const { LibsqlStore } = await loadDriver()
     store = new LibsqlStore(request.config)
     return store.open(request.now)
   }
@@ -88,6 +90,9 @@ async function perform(request: Request): Promise<Operations[keyof Operations]["
       return store.auditSlice(fromQueryMessage<AuditSliceQuery>(request.query))
     case "ping":
       await store.ping()
+      return null
+    case "probe":
+      await store.probe()
       return null
     case "close":
       await store.close()

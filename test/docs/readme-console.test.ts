@@ -1,0 +1,88 @@
+// Every command in the consoles of the README, run in order in one session: the output is the one that is printed there.
+// UPDATE_GOLDEN=1 writes what came into the README, if anything in it differs.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { Console, CURL } from "./console.ts"
+import { blocksOf } from "./markdown.ts"
+import { steady } from "./steady.ts"
+
+const README = join(import.meta.dir, "../../README.md")
+const UPDATE = process.env.UPDATE_GOLDEN === "1"
+
+const page = readFileSync(README, "utf8")
+
+/** A command with the output that the page shows; `^C` ends the server. `from` and `to` are lines of the page. */
+type Step = { readonly command: string; readonly from: number; readonly to: number; readonly shown: string }
+
+const steps = blocksOf(page)
+  .filter(({ language }) => language === "console")
+  .flatMap(({ start, lines }) => stepsOf(start, lines))
+
+let admin: Console
+const outputs = new Map<Step, string>()
+let differs = false
+
+beforeAll(() => {
+  admin = new Console()
+})
+
+afterAll(async () => {
+  await admin.close()
+  if (UPDATE && differs) writeFileSync(README, updated())
+})
+
+test("the README has consoles, and the first command in them starts the server", () => {
+  expect(steps.length).toBeGreaterThan(30)
+  expect(steps[0]?.command).toBe("ipgate serve")
+})
+
+describe.skipIf(CURL === null)("the session of the README", () => {
+  for (const [at, step] of steps.entries()) {
+    test(`line ${step.from}: ${step.command}`, async () => {
+      const { output, exitCode } = await perform(step)
+      outputs.set(step, output)
+      if (UPDATE) differs ||= steady(output) !== steady(step.shown)
+      else expect(steady(output)).toBe(steady(step.shown))
+      // A command may fail only where the reader sees it fail.
+      if (steps[at + 1]?.command !== "echo $?") expect(exitCode).toBe(0)
+    }, 30_000)
+  }
+})
+
+async function perform({ command }: Step): Promise<{ output: string; exitCode: number }> {
+  if (command === "^C") return admin.endServer("SIGINT")
+  if (command === "ipgate serve") return { output: await admin.serve(command), exitCode: 0 }
+  return admin.run(command)
+}
+
+/** `$ ` begins a command, `> ` continues it, and what follows is its output. */
+function stepsOf(start: number, lines: readonly string[]): Step[] {
+  const found: Array<{ command: string; from: number; to: number; shown: string[] }> = []
+  for (const [i, line] of lines.entries()) {
+    const last = found.at(-1)
+    const at = start + i + 1
+    if (line.startsWith("$ ") || line === "^C") {
+      found.push({ command: line.replace(/^\$ /, ""), from: at, to: at, shown: [] })
+    } else if (last === undefined) {
+      throw new Error(`README.md, line ${at}: output without a command`)
+    } else if (line.startsWith("> ") && last.shown.length === 0) {
+      last.command += `\n${line.slice(2)}`
+      last.from = at
+      last.to = at
+    } else {
+      last.shown.push(line)
+      last.to = at
+    }
+  }
+  return found.map((step) => ({ ...step, shown: step.shown.join("\n") }))
+}
+
+function updated(): string {
+  const lines = page.split("\n")
+  for (const [{ from, to }, output] of [...outputs].toReversed()) {
+    lines.splice(from, to - from, ...(output === "" ? [] : output.split("\n")))
+  }
+  return lines.join("\n")
+}

@@ -1,0 +1,301 @@
+// What the README says about names, numbers and files, compared with the program: in both directions where that is possible.
+
+import { describe, expect, test } from "bun:test"
+import { existsSync, readFileSync } from "node:fs"
+import { dirname, join, normalize } from "node:path"
+import { Option } from "commander"
+import type { ProcessEnv } from "../../cli/command-env.ts"
+import { EXIT } from "../../cli/exit.ts"
+import { buildProgram } from "../../cli/program.ts"
+import { type Environment, loadConfig } from "../../src/config.ts"
+import { AUDIT_ACTIONS, AUDIT_LOG_ROWS } from "../../src/core/audit.ts"
+import { parseDuration } from "../../src/core/duration.ts"
+import { LONGEST_REASON, LONGEST_TTL_SECONDS } from "../../src/core/entry.ts"
+import { DEFAULT_LIMIT, LARGEST_LIMIT } from "../../src/core/page.ts"
+import { CLIENT_IP_HEADERS } from "../../src/http/client-address.ts"
+import { LARGEST_BODY, LARGEST_IMPORT } from "../../src/http/request-body.ts"
+import { SHORTEST_TOKEN } from "../../src/token-file.ts"
+import * as wire from "../../src/wire/paths.ts"
+import { runServer } from "../support/running-server.ts"
+import { anchorsOf, blocksOf, codeIn, linksOf, prose, rowsUnder, textsOf } from "./markdown.ts"
+
+const ROOT = join(import.meta.dir, "../..")
+const read = (path: string) => readFileSync(join(ROOT, path), "utf8")
+const readme = read("README.md")
+/** Every code span outside of the blocks. */
+const spans = codeIn(prose(readme))
+
+/** Blocks that no test of this folder runs, by their first line, each with the reason. */
+const NOT_RUN_HERE: Readonly<Record<string, string>> = {
+  "./scripts/start":
+    "start.test.ts runs the first; the second is what runs this very test, in CI and everywhere",
+  "sudo install": "needs root, and changes the machine",
+  "sudo apt-get": "needs root, port 80 and the network; test/e2e walks this story behind a real nginx",
+}
+
+/** Environment that the runtime or a library reads, and not the configuration. */
+const NOT_CONFIGURATION = ["NO_COLOR", "TMPDIR", "BUN_BE_BUN", "BUN_OPTIONS"]
+
+/** Capitals in code spans that are no variables. */
+const PLAIN_WORDS = ["NETWORK", "SETENV"]
+
+const { program } = buildProgram({} as ProcessEnv)
+
+describe("blocks", () => {
+  test("are of a kind that a test knows", () => {
+    const languages = new Set(blocksOf(readme).map(({ language }) => language))
+    expect([...languages].toSorted()).toEqual(["console", "nginx", "sh", "toml"])
+  })
+
+  test("that are not run are those of the list, and each stands there with its reason", () => {
+    const notRun = textsOf(readme, "sh")
+    const reasons = Object.keys(NOT_RUN_HERE)
+    expect(notRun.map((text) => reasons.find((beginning) => text.startsWith(beginning)) ?? text)).toEqual(
+      reasons,
+    )
+  })
+
+  test("name scripts and files that exist", () => {
+    const paths = textsOf(readme, "sh").flatMap(
+      (text) => text.match(/(?<=^|\s)(?:\.\/scripts|docs)\/\S+/gm) ?? [],
+    )
+    expect(paths.length).toBeGreaterThan(3)
+    for (const path of paths) expect(existsSync(join(ROOT, path)), path).toBe(true)
+  })
+
+  test("of nginx are docs/nginx.conf to the letter", () => {
+    expect(textsOf(readme, "nginx")).toEqual([read("docs/nginx.conf")])
+  })
+
+  test("the two commands come first", () => {
+    const [first] = textsOf(readme, "sh")
+    const commands = (first ?? "").split("\n").map((line) => line.split(" ")[0])
+    expect(commands.filter(Boolean)).toEqual(["./scripts/start", "./scripts/test"])
+    expect(blocksOf(readme)[0]?.language).toBe("sh")
+  })
+
+  test("to the first protected page has ten lines", () => {
+    const [, , walk] = textsOf(readme, "sh")
+    expect((walk ?? "").trimEnd().split("\n")).toHaveLength(10)
+  })
+})
+
+describe("configuration", () => {
+  const rows = rowsUnder(readme, "key in the file")
+  const documented = (column: number) => rows.flatMap((cells) => codeIn(cells[column] ?? ""))
+
+  test("every key of the file is in the table, and every key in the table is one", () => {
+    expect(documented(2).toSorted()).toEqual(keysOfSource().toSorted())
+  })
+
+  test("the example file has every key, and is accepted", () => {
+    const [example = ""] = textsOf(readme, "toml")
+    const sections = Object.entries(Bun.TOML.parse(example)) as Array<[string, object]>
+    const keys = sections.flatMap(([section, members]) =>
+      Object.keys(members).map((key) => `${section}.${key}`),
+    )
+    expect(keys.toSorted()).toEqual(keysOfSource().toSorted())
+    const config = loadConfig({ flags: {}, env: {}, userId: 1000, read: () => example })
+    expect(config.tokenFile).toBe("/etc/ipgate/api-token")
+    expect(config.databasePath).toBe("/var/lib/ipgate/ipgate.db")
+    expect(config.listen).toHaveLength(2)
+  })
+
+  test("every variable that is read is documented, and every documented one is read", () => {
+    const asked = new Set<string>()
+    const env = new Proxy<Environment>({}, { get: (_, name) => void asked.add(String(name)) })
+    loadConfig({ flags: {}, env, userId: 1000, read: () => null })
+    const tables = rowsUnder(readme, "environment").flatMap((cells) => codeIn(cells.slice(0, 2).join(" ")))
+    const variables = spans.filter((text) => /^[A-Z]{2,}(_[A-Z]+)*$/.test(text))
+    expect(asked.size).toBeGreaterThan(10)
+    expect(missing(asked, tables)).toEqual([])
+    expect(missing(variables, [...asked, ...NOT_CONFIGURATION, ...PLAIN_WORDS])).toEqual([])
+  })
+
+  test("every flag stands beside its variable and its key, and does what the variable does", () => {
+    const pairs = rows.filter((cells) => cells[0] !== "" && cells[1] !== "")
+    expect(pairs).toHaveLength(7)
+    for (const cells of pairs) {
+      const [flag = "", variable = ""] = cells.flatMap((cell) => codeIn(cell))
+      expect(variable).toBe(`IPGATE_${flag.slice(2).replaceAll("-", "_").toUpperCase()}`)
+    }
+  })
+
+  test("the defaults are those of an empty configuration", () => {
+    const config = loadConfig({ flags: {}, env: { HOME: "/home/admin" }, userId: 1000, read: () => null })
+    const defaults = new Map(rows.map((cells) => [codeIn(cells[0] ?? "")[0], cells[3] ?? ""]))
+    expect(defaults.get("--server")).toBe(`\`${config.server}\``)
+    expect(defaults.get("--client-ip-header")).toBe(`\`${config.clientIpHeader}\``)
+    expect(codeIn(defaults.get("--trusted-proxies") ?? "")).toEqual([
+      ...config.trustedProxies.networks.map(String),
+      "unix",
+    ])
+    expect(config.trustedProxies.unixSocket).toBe(true)
+    expect(config.databasePath).toBe("/home/admin/.local/state/ipgate/ipgate.db")
+    expect(loadConfig({ flags: {}, env: {}, userId: 0, read: () => null }).stateDirectory).toBe(
+      "/var/lib/ipgate",
+    )
+    expect(missing(CLIENT_IP_HEADERS, spans)).toEqual([])
+  })
+})
+
+describe("the command line", () => {
+  const options = [program, ...program.commands].flatMap((command) => [
+    ...command.options,
+    new Option("-h, --help"),
+  ])
+
+  test("every command has a section", () => {
+    const headings = [...prose(readme).matchAll(/^### (.+)$/gm)].map(([, heading]) => heading)
+    for (const command of program.commands) expect(headings).toContain(command.name())
+  })
+
+  test("every command that the page names exists", () => {
+    const named = spans.flatMap((text) => /^ipgate ([a-z]+)/.exec(text)?.[1] ?? [])
+    expect(named.length).toBeGreaterThan(5)
+    expect(
+      missing(
+        named,
+        program.commands.map((command) => command.name()),
+      ),
+    ).toEqual([])
+  })
+
+  test("every option is in a table, with its short form", () => {
+    const cells = [...rowsUnder(readme, "option"), ...rowsUnder(readme, "environment")].map(
+      ([first]) => first ?? "",
+    )
+    const documented = cells.flatMap((cell) => codeIn(cell))
+    const names = options.flatMap(({ long, short }) => [long, short]).filter((name) => name !== undefined)
+    expect(missing(names, documented)).toEqual([])
+  })
+
+  test("every option that the page names exists", () => {
+    const known = options.flatMap(({ long, short }) => [long, short])
+    const named = spans
+      .filter((text) => /^(--?[a-z]|ipgate )/.test(text))
+      .flatMap((text) => text.match(/(?<=^|\s)--?[a-z][a-z-]*/gi) ?? [])
+    expect(named.length).toBeGreaterThan(20)
+    expect(missing(named, known)).toEqual([])
+  })
+
+  test("every field of the JSON in the consoles is explained", () => {
+    const fields = textsOf(readme, "console")
+      .flatMap((text) => text.match(/^[[{].*[\]}]$/gm) ?? [])
+      .flatMap((line) => [...line.matchAll(/"([a-z_]+)":/g)].map(([, field]) => field as string))
+    expect(new Set(fields).size).toBeGreaterThan(20)
+    expect(
+      missing(
+        new Set(fields),
+        spans.flatMap((span) => span.match(/[a-z_]+/g) ?? []),
+      ),
+    ).toEqual([])
+  })
+
+  test("every exit code is in the table, and no other", () => {
+    const codes = rowsUnder(readme, "code").map(([code]) => Number(code))
+    expect(codes).toEqual(Object.values(EXIT).toSorted((a, b) => a - b))
+  })
+
+  test("every duration in the table means what the table says", () => {
+    for (const [texts = "", meaning = ""] of rowsUnder(readme, "you write")) {
+      for (const text of codeIn(texts)) {
+        const seconds = /^(\d+) seconds/.exec(meaning)?.[1]
+        expect(parseDuration(text), text).toBe(seconds === undefined ? null : Number(seconds))
+      }
+    }
+    expect(rowsUnder(readme, "you write")).toHaveLength(8)
+  })
+})
+
+describe("the API", () => {
+  const requests = rowsUnder(readme, "request").flatMap(([request]) => codeIn(request ?? ""))
+  const constants = Object.entries(wire).flatMap(([name, value]) =>
+    typeof value === "string" ? [{ name, value }] : [],
+  )
+
+  test("the table has every path, and no other", () => {
+    const paths = constants.filter(({ name }) => name.endsWith("_PATH")).map(({ value }) => value)
+    const entries = [wire.PERMANENT_PATH, wire.TEMPORARY_PATH].map((base) => `${base}/{ip}`)
+    const documented = new Set(requests.map((request) => request.split(" ").at(-1) as string))
+    expect([...documented].toSorted()).toEqual([...paths, ...entries, `${wire.AUTHZ_PATH}/…`].toSorted())
+  })
+
+  test("the table has every method that is answered, and no other", async () => {
+    const server = await runServer()
+    try {
+      const documented = new Map<string, string[]>()
+      for (const request of requests) {
+        const [method, path] = request.split(" ")
+        if (path === undefined || method === undefined) continue
+        documented.set(path, [...(documented.get(path) ?? []), method])
+      }
+      for (const [path, methods] of documented) {
+        for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"]) {
+          const { status } = await server.api(method, path.replace("{ip}", "203.0.113.7"))
+          expect({ request: `${method} ${path}`, known: status !== 405 && status !== 404 }).toEqual({
+            request: `${method} ${path}`,
+            known: methods.includes(method),
+          })
+        }
+      }
+    } finally {
+      await server.stop()
+    }
+  })
+
+  test("every header of an answer, and every action of the log, is named", () => {
+    const named = spans.flatMap((code) => code.split(/: | /))
+    const headers = constants.filter(({ name }) => name.endsWith("_HEADER")).map(({ value }) => value)
+    expect(headers.length).toBeGreaterThan(1)
+    expect(missing([...headers, ...AUDIT_ACTIONS], named)).toEqual([])
+  })
+
+  test("the limits are those of the program", () => {
+    const text = prose(readme)
+    expect(text).toContain(`1 to ${LARGEST_LIMIT}, ${DEFAULT_LIMIT} if you leave it out`)
+    expect(text).toContain(`from 1 to ${LONGEST_TTL_SECONDS}`)
+    expect(text).toContain(`up to ${LONGEST_REASON} characters`)
+    expect(text).toContain(`${LARGEST_BODY / 1024} KiB`)
+    expect(text).toContain(`${LARGEST_IMPORT / 1024 / 1024} MiB`)
+    expect(text).toContain(`at least ${SHORTEST_TOKEN} printable characters`)
+    expect(text).toContain(`newest ${AUDIT_LOG_ROWS.toLocaleString("en-US")} records`)
+  })
+})
+
+describe("links", () => {
+  const pages = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "src/README.md"]
+
+  test.each(pages)("of %s lead somewhere", (page) => {
+    for (const link of linksOf(read(page))) {
+      if (/^https?:/.test(link)) continue
+      const [path = "", anchor] = link.split("#")
+      const target = path === "" ? page : normalize(join(dirname(page), path))
+      expect(existsSync(join(ROOT, target)), link).toBe(true)
+      if (anchor !== undefined) expect(anchorsOf(read(target))).toContain(anchor)
+    }
+  })
+
+  test.each(["README.md", "CONTRIBUTING.md", "SECURITY.md"])("and the files that %s names exist", (page) => {
+    const paths = codeIn(prose(read(page))).filter((text) =>
+      /^(?:\.\/)?(?:src|cli|test|scripts|docs)\/[\w./-]+$/.test(text),
+    )
+    expect(paths.filter((path) => !existsSync(join(ROOT, path)))).toEqual([])
+  })
+
+  test("the pages are found from the README", () => {
+    const found = linksOf(readme)
+    for (const page of pages.slice(1)) expect(found).toContain(page)
+  })
+})
+
+function missing(wanted: Iterable<string>, found: Iterable<string | undefined>): string[] {
+  const there = new Set(found)
+  return [...wanted].filter((one) => !there.has(one))
+}
+
+/** The keys as the source has them: they are nobody else's business, so they are not exported. */
+function keysOfSource(): string[] {
+  const table = /const KEYS[^{]*\{([^}]*)\}/.exec(read("src/config.ts"))?.[1] ?? ""
+  return [...table.matchAll(/"([a-z._]+)":/g)].map(([, key]) => key as string)
+}
