@@ -121,7 +121,7 @@ function tokenFileOf(flags: Flags, env: Environment, file: ConfigFile): string |
 /** Root's state is the system's; everybody else has a directory of their own. */
 function stateDirectoryOf(env: Environment, userId: number): string {
   if (userId === 0) return "/var/lib/ipgate"
-  return `${env.XDG_STATE_HOME || `${env.HOME ?? ""}/.local/state`}/ipgate`
+  return `${absolute(env.XDG_STATE_HOME) ?? `${env.HOME ?? ""}/.local/state`}/ipgate`
 }
 
 function listenAddresses(
@@ -168,7 +168,7 @@ function clientIpHeader({ value, where }: Given<string>, problems: string[]): Cl
 
 function databasePath({ value, where }: Given<string>, problems: string[]): string {
   const path = value.startsWith("file:") ? value.slice("file:".length) : value
-  if (path === "" || /^[a-z]+:/i.test(path)) {
+  if (path === "" || /^[a-z]*:/i.test(path)) {
     problems.push(`${where}: the database ${quoted(value)} is no file: use file:/path/to/ipgate.db`)
   }
   return path
@@ -181,7 +181,7 @@ type ConfigFile = {
 
 function loadFile({ flags, env, read }: ConfigSources, problems: string[]): ConfigFile {
   const named = flags.config ?? env.IPGATE_CONFIG
-  const home = env.XDG_CONFIG_HOME || (env.HOME === undefined ? undefined : `${env.HOME}/.config`)
+  const home = absolute(env.XDG_CONFIG_HOME) ?? (env.HOME === undefined ? undefined : `${env.HOME}/.config`)
   const candidates =
     named !== undefined ? [named] : [SYSTEM_CONFIG, ...(home ? [`${home}/ipgate/config.toml`] : [])]
   for (const path of candidates) {
@@ -235,6 +235,13 @@ function isTextList(value: unknown): value is readonly string[] {
 function lineOf(source: string, section: string, key: string): number {
   const lines = source.split("\n")
   const from = section === "" ? 0 : lines.findIndex((line) => line.trim().startsWith(`[${section}]`))
-  const found = lines.findIndex((line, i) => i >= from && line.trim().replaceAll('"', "").startsWith(key))
+  const found = lines.findIndex(
+    (line, i) => i >= from && line.split("=")[0]?.replaceAll('"', "").trim() === key,
+  )
   return Math.max(found, from, 0) + 1
+}
+
+// The XDG specification: a path that is not absolute is to be ignored.
+function absolute(path: string | undefined): string | undefined {
+  return path?.startsWith("/") ? path : undefined
 }

@@ -18,13 +18,18 @@ export function lineLog(write: (line: string) => void, clock: Clock): Log {
     (message: string, fields: LogFields = {}) => {
       const parts = [new Date(clock.wall()).toISOString(), level, message]
       for (const [name, value] of Object.entries(fields)) {
-        if (value !== undefined) parts.push(`${name}=${JSON.stringify(shown(value))}`)
+        if (value !== undefined) parts.push(`${name}=${shown(value)}`)
       }
       write(`${printable(parts.join(" "))}\n`)
     }
   return { info: at("info"), warn: at("warn"), error: at("error") }
 }
 
-function shown(value: unknown): unknown {
-  return value instanceof Error ? (value.stack ?? value.message) : value
+// Whatever it is: the log is written where something has gone wrong already, and must not fail in its turn.
+function shown(value: unknown): string {
+  try {
+    return JSON.stringify(value instanceof Error ? (value.stack ?? value.message) : value) ?? String(value)
+  } catch {
+    return typeof value === "bigint" ? String(value) : '"(cannot be shown)"'
+  }
 }

@@ -1,7 +1,7 @@
 // ipgate check: is this address let in, by which entry, and for how long?
 
 import { Command } from "commander"
-import { coverageToJson } from "../../src/wire/codec.ts"
+import { coverageToJson } from "../../src/wire/answers.ts"
 import type { CommandEnv } from "../command-env.ts"
 import { EXIT } from "../exit.ts"
 import { readTargets } from "../targets.ts"

@@ -2,7 +2,7 @@
 
 import { Command } from "commander"
 import { LARGEST_LIMIT } from "../../src/core/page.ts"
-import { refusedEntryToJson } from "../../src/wire/codec.ts"
+import { refusedEntryToJson } from "../../src/wire/answers.ts"
 import type { CommandEnv } from "../command-env.ts"
 import { UsageError } from "../exit.ts"
 import { ago } from "../times.ts"

@@ -2,7 +2,7 @@
 
 import { Command, Option } from "commander"
 import { linesOf, parseEntryLine } from "../../src/core/entry-line.ts"
-import { toTime } from "../../src/wire/codec.ts"
+import { toTime } from "../../src/wire/answers.ts"
 import { BULK_FORMATS, type BulkFormat, COLUMNS } from "../bulk/bulk-format.ts"
 import { csvField } from "../bulk/csv.ts"
 import type { CommandEnv } from "../command-env.ts"

@@ -2,7 +2,7 @@
 
 import { Command } from "commander"
 import type { PermanentEntry, TemporaryEntry } from "../../src/core/entry.ts"
-import { toTime } from "../../src/wire/codec.ts"
+import { toTime } from "../../src/wire/answers.ts"
 import type { CommandEnv } from "../command-env.ts"
 import { UsageError } from "../exit.ts"
 import { eachRow } from "../pages.ts"

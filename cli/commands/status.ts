@@ -3,7 +3,7 @@
 import { Command } from "commander"
 import { GateError } from "../../src/core/errors.ts"
 import type { Status } from "../../src/core/status.ts"
-import { statusToJson } from "../../src/wire/codec.ts"
+import { statusToJson } from "../../src/wire/answers.ts"
 import type { CommandEnv } from "../command-env.ts"
 import { EXIT } from "../exit.ts"
 import { readDuration } from "../times.ts"

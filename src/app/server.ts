@@ -98,7 +98,7 @@ export async function startServer(
       stop: async () => {
         clearInterval(pinging)
         feed.close()
-        await Promise.race([Promise.all(listeners.map((listener) => listener.stop())), Bun.sleep(DRAIN_TIME)])
+        await atMost(DRAIN_TIME, Promise.all(listeners.map((listener) => listener.stop())))
         sweeper.stop()
         await store.close()
       },
@@ -108,4 +108,12 @@ export async function startServer(
     await store.close().catch(() => {})
     throw cause
   }
+}
+
+/** Fulfilled with the work, or without it when the time is over. */
+async function atMost(milliseconds: number, work: Promise<unknown>): Promise<void> {
+  const time = Promise.withResolvers<void>()
+  const timer = setTimeout(time.resolve, milliseconds)
+  await Promise.race([work, time.promise])
+  clearTimeout(timer)
 }

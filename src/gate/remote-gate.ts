@@ -15,7 +15,7 @@ import type {
 import type { Network } from "../core/network.ts"
 import type { Page } from "../core/page.ts"
 import type { Status } from "../core/status.ts"
-import * as codec from "../wire/codec.ts"
+import * as answers from "../wire/answers.ts"
 import { parseEvents } from "../wire/event-stream.ts"
 import * as paths from "../wire/paths.ts"
 import { codeOf } from "../wire/statuses.ts"
@@ -46,9 +46,9 @@ export class RemoteGate implements Gate {
   }
 
   async listPermanent(page: Page): Promise<PermanentEntry[]> {
-    return codec
+    return answers
       .list(await this.get(paths.PERMANENT_LIST_PATH, parameters(page)))
-      .map(codec.permanentEntryFromJson)
+      .map(answers.permanentEntryFromJson)
   }
 
   async addTemporary({ network, ttlSeconds, reason }: TemporaryGrant) {
@@ -57,7 +57,7 @@ export class RemoteGate implements Gate {
     const replaced = answer.headers.get(paths.RESULT_HEADER) === "replaced"
     return {
       result: replaced ? ("replaced" as const) : ("added" as const),
-      expiresAt: codec.time(answer.headers.get(paths.EXPIRES_HEADER) ?? ""),
+      expiresAt: answers.time(answer.headers.get(paths.EXPIRES_HEADER) ?? ""),
     }
   }
 
@@ -66,9 +66,9 @@ export class RemoteGate implements Gate {
   }
 
   async listTemporary(page: Page): Promise<TemporaryEntry[]> {
-    return codec
+    return answers
       .list(await this.get(paths.TEMPORARY_LIST_PATH, parameters(page)))
-      .map(codec.temporaryEntryFromJson)
+      .map(answers.temporaryEntryFromJson)
   }
 
   async import({ lines, prune }: ImportRequest): Promise<ImportCounts> {
@@ -79,7 +79,7 @@ export class RemoteGate implements Gate {
       headers: { "Content-Type": "text/plain; charset=utf-8" },
       signal: AbortSignal.timeout(BULK_TIMEOUT),
     })
-    return codec.importCountsFromJson(await json(answer))
+    return answers.importCountsFromJson(await json(answer))
   }
 
   async *export(): AsyncGenerator<Uint8Array> {
@@ -114,27 +114,27 @@ export class RemoteGate implements Gate {
   }
 
   async refused(page: Page): Promise<RefusedEntry[]> {
-    return codec.list(await this.get(paths.DENIED_PATH, parameters(page))).map(codec.refusedEntryFromJson)
+    return answers.list(await this.get(paths.DENIED_PATH, parameters(page))).map(answers.refusedEntryFromJson)
   }
 
   async decisions(): Promise<DecisionCounts> {
-    return codec.decisionCountsFromJson(await this.get(paths.DECISIONS_PATH, new URLSearchParams()))
+    return answers.decisionCountsFromJson(await this.get(paths.DECISIONS_PATH, new URLSearchParams()))
   }
 
   async audit({ action, network, ...page }: AuditQuery): Promise<AuditRecord[]> {
     const query = parameters(page)
     if (action !== undefined) query.set("action", action)
     if (network !== undefined) query.set("ip", network.toString())
-    return codec.list(await this.get(paths.LOGS_PATH, query)).map(codec.auditRecordFromJson)
+    return answers.list(await this.get(paths.LOGS_PATH, query)).map(answers.auditRecordFromJson)
   }
 
   async check(network: Network): Promise<Coverage> {
     const query = new URLSearchParams({ ip: network.toString(), matches: "all" })
-    return codec.coverageFromJson(await this.get(paths.CHECK_PATH, query))
+    return answers.coverageFromJson(await this.get(paths.CHECK_PATH, query))
   }
 
   async status(): Promise<Status> {
-    return codec.statusFromJson(await json(await succeeded(await this.send(paths.STATUS_PATH, {}))))
+    return answers.statusFromJson(await json(await succeeded(await this.send(paths.STATUS_PATH, {}))))
   }
 
   private async get(path: string, query: URLSearchParams): Promise<unknown> {

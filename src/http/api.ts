@@ -4,8 +4,9 @@ import type { Actor } from "../core/change.ts"
 import { invalid } from "../core/errors.ts"
 import type { Gate } from "../core/gate.ts"
 import type { Network } from "../core/network.ts"
-import * as codec from "../wire/codec.ts"
+import * as answers from "../wire/answers.ts"
 import * as paths from "../wire/paths.ts"
+import * as requests from "../wire/requests.ts"
 import { LARGEST_IMPORT, readBody, readJsonBody } from "./request-body.ts"
 import { changed, eventStream, json, lines, methodNotAllowed, text } from "./responses.ts"
 
@@ -61,29 +62,31 @@ export async function answerApi(call: ApiCall): Promise<Response> {
 }
 
 async function addPermanent({ request, gate }: ApiCall): Promise<Response> {
-  const result = await gate.addPermanent(codec.readPermanentBody(await readJsonBody(request)))
+  const result = await gate.addPermanent(requests.readPermanentBody(await readJsonBody(request)))
   return changed({ [paths.RESULT_HEADER]: result })
 }
 
 async function listPermanent({ query, gate }: ApiCall): Promise<Response> {
-  const entries = await gate.listPermanent(codec.readPage(new URLSearchParams(query)))
-  return json(entries.map(codec.permanentEntryToJson))
+  const entries = await gate.listPermanent(requests.readPage(new URLSearchParams(query)))
+  return json(entries.map(answers.permanentEntryToJson))
 }
 
 async function addTemporary({ request, gate }: ApiCall): Promise<Response> {
-  const { result, expiresAt } = await gate.addTemporary(codec.readTemporaryBody(await readJsonBody(request)))
-  return changed({ [paths.RESULT_HEADER]: result, [paths.EXPIRES_HEADER]: codec.toTime(expiresAt) })
+  const { result, expiresAt } = await gate.addTemporary(
+    requests.readTemporaryBody(await readJsonBody(request)),
+  )
+  return changed({ [paths.RESULT_HEADER]: result, [paths.EXPIRES_HEADER]: answers.toTime(expiresAt) })
 }
 
 async function listTemporary({ query, gate }: ApiCall): Promise<Response> {
-  const entries = await gate.listTemporary(codec.readPage(new URLSearchParams(query)))
-  return json(entries.map(codec.temporaryEntryToJson))
+  const entries = await gate.listTemporary(requests.readPage(new URLSearchParams(query)))
+  return json(entries.map(answers.temporaryEntryToJson))
 }
 
 async function importEntries({ request, query, gate }: ApiCall): Promise<Response> {
-  const prune = codec.readPrune(new URLSearchParams(query))
+  const prune = requests.readPrune(new URLSearchParams(query))
   const lines = await readBody(request, LARGEST_IMPORT)
-  return json(codec.importCountsToJson(await gate.import({ lines, prune })))
+  return json(answers.importCountsToJson(await gate.import({ lines, prune })))
 }
 
 async function exportEntries({ gate }: ApiCall): Promise<Response> {
@@ -93,7 +96,7 @@ async function exportEntries({ gate }: ApiCall): Promise<Response> {
 }
 
 async function events({ request, query, gate }: ApiCall): Promise<Response> {
-  const { start, filter } = codec.readFeedQuery(
+  const { start, filter } = requests.readFeedQuery(
     new URLSearchParams(query),
     request.headers.get("Last-Event-ID"),
   )
@@ -101,28 +104,28 @@ async function events({ request, query, gate }: ApiCall): Promise<Response> {
 }
 
 async function denied({ query, gate }: ApiCall): Promise<Response> {
-  const entries = await gate.refused(codec.readPage(new URLSearchParams(query)))
-  return json(entries.map(codec.refusedEntryToJson))
+  const entries = await gate.refused(requests.readPage(new URLSearchParams(query)))
+  return json(entries.map(answers.refusedEntryToJson))
 }
 
 async function decisions({ gate }: ApiCall): Promise<Response> {
-  return json(codec.decisionCountsToJson(await gate.decisions()))
+  return json(answers.decisionCountsToJson(await gate.decisions()))
 }
 
 async function logs({ query, gate }: ApiCall): Promise<Response> {
-  const records = await gate.audit(codec.readAuditQuery(new URLSearchParams(query)))
-  return json(records.map(codec.auditRecordToJson))
+  const records = await gate.audit(requests.readAuditQuery(new URLSearchParams(query)))
+  return json(records.map(answers.auditRecordToJson))
 }
 
 async function check({ query, gate }: ApiCall): Promise<Response> {
   const parameters = new URLSearchParams(query)
-  const ip = codec.single(parameters, "ip")
+  const ip = requests.single(parameters, "ip")
   if (ip === null) throw invalid("ip is missing")
-  const network = codec.readNetwork(ip)
+  const network = requests.readNetwork(ip)
   const coverage = await gate.check(network)
-  const answer = codec.coverageToJson(network, coverage)
-  if (codec.single(parameters, "matches") !== "all") return json(answer)
-  return json({ ...answer, matches: coverage.matches.map(codec.matchToJson) })
+  const answer = answers.coverageToJson(network, coverage)
+  if (requests.single(parameters, "matches") !== "all") return json(answer)
+  return json({ ...answer, matches: coverage.matches.map(answers.matchToJson) })
 }
 
 // The rest of the path is one network, percent-encoded or not, and decoded once: `10.0.0.0%2F8` and `10.0.0.0/8`.
@@ -134,5 +137,5 @@ function networkInPath(rest: string): Network {
   } catch {
     throw invalid("the path has a broken percent escape")
   }
-  return codec.readNetwork(decoded)
+  return requests.readNetwork(decoded)
 }

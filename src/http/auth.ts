@@ -13,12 +13,12 @@ import { allowed, authzAllowed, authzDenied, denied, notGet } from "./responses.
  */
 export function authorize(request: Request, peer: Peer, decide: Decide): Response {
   if (request.method !== "GET") return notGet()
-  return decide(request, peer) ? allowed() : denied()
+  return decide(request, peer) === true ? allowed() : denied()
 }
 
 /** `/authz/*`, any method and any path below: 200 or 403. Envoy sends the client's own method and path. */
 export function authorizeAny(request: Request, peer: Peer, decide: Decide): Response {
-  return decide(request, peer) ? authzAllowed() : authzDenied()
+  return decide(request, peer) === true ? authzAllowed() : authzDenied()
 }
 
 /** True only if the client's address is known and an entry that has not ended contains it. */

@@ -11,16 +11,30 @@ export type Handler = (request: Request, peer: Peer) => Response | Promise<Respo
  * as it is. Synchronous where the handler is.
  */
 export function guarded(handle: Handler, failed: (cause: unknown) => Response): Handler {
-  return (request, peer) => {
+  const checked = (value: unknown): Response => {
     try {
-      const answer: unknown = handle(request, peer)
-      if (answer instanceof Response) return answer
-      if (answer instanceof Promise) {
-        return answer.then((value: unknown) => (value instanceof Response ? value : failed(value)), failed)
-      }
-      return failed(answer)
+      return isResponse(value) ? value : failed(value)
     } catch (cause) {
       return failed(cause)
     }
   }
+  return (request, peer) => {
+    try {
+      const answer: unknown = handle(request, peer)
+      if (answer instanceof Promise) return then.call(answer, checked, failed) as Promise<Response>
+      return checked(answer)
+    } catch (cause) {
+      return failed(cause)
+    }
+  }
+}
+
+const { then } = Promise.prototype
+const statusOf = Object.getOwnPropertyDescriptor(Response.prototype, "status")?.get as (
+  this: unknown,
+) => number
+
+// Asks the object itself: its prototype can be anything, and Bun sends a 204 for what only looks like a Response.
+function isResponse(value: unknown): value is Response {
+  return value instanceof Response && typeof statusOf.call(value) === "number"
 }

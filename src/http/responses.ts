@@ -92,7 +92,10 @@ export function changed(headers: Readonly<Record<string, string>>): Response {
 }
 
 export function text(status: 400 | 404 | 413 | 500, message: string): Response {
-  return new Response(`${message}\n`, { status, headers: TEXT })
+  return new Response(`${message}\n`, {
+    status,
+    headers: status === 413 ? { ...TEXT, Connection: "close" } : TEXT,
+  })
 }
 
 export function methodNotAllowed(allow: string): Response {

@@ -3,7 +3,7 @@
 import { GateError } from "../core/errors.ts"
 import type { Gate } from "../core/gate.ts"
 import type { Log } from "../log.ts"
-import { statusToJson } from "../wire/codec.ts"
+import { statusToJson } from "../wire/answers.ts"
 import { API_PREFIX, AUTH_PATH, AUTHZ_PATH, STATUS_PATH } from "../wire/paths.ts"
 import { answerApi, type GateFor } from "./api.ts"
 import { authorize, authorizeAny, type Decide } from "./auth.ts"
@@ -40,7 +40,11 @@ export function routes({ decide, clients, tokens, gateFor, log }: RouteParts): R
   const failed = (cause: unknown) => answerFailure(cause, log)
   // Envoy can be told to let everybody in after a 5xx, so a fault has to be a plain "no" there.
   const deniedAfterFault = (cause: unknown) => {
-    failed(cause)
+    try {
+      failed(cause)
+    } catch {
+      // The log cannot be written either; the answer stays "no".
+    }
     return authzDenied()
   }
   const authz = guarded((request, peer) => authorizeAny(request, peer, decide), deniedAfterFault)
@@ -82,7 +86,7 @@ async function status(request: Request, gate: Gate): Promise<Response> {
  * be parsed, and `new URL` would throw.
  */
 function target(url: string): { path: string; query: string } {
-  const authority = url.indexOf("://")
+  const authority = url.startsWith("/") ? -1 : url.indexOf("://")
   const start = authority === -1 ? 0 : url.indexOf("/", authority + 3)
   const rest = start === -1 ? "" : url.slice(start)
   const mark = rest.indexOf("?")

@@ -1,6 +1,6 @@
 // The life of the listeners: bind, serve, drain.
 
-import { chmodSync, lstatSync, unlinkSync } from "node:fs"
+import { chmodSync, lstatSync, readFileSync, unlinkSync } from "node:fs"
 import { GateError } from "../core/errors.ts"
 import { formatListenAddress, type ListenAddress } from "../listen-address.ts"
 import type { Handler, Peer } from "./guard.ts"
@@ -40,14 +40,21 @@ function listenOnTcp(address: ListenAddress & { kind: "tcp" }, routes: Routes): 
     hostname: address.hostname,
     port: address.port,
     reusePort: false,
-    idleTimeout: IDLE_TIMEOUT,
   })
   return { address: { ...address, port: server.port ?? address.port }, stop: () => server.stop() }
 }
 
 function listenOnSocket(address: ListenAddress & { kind: "unix" }, routes: Routes): Listener {
   removeStaleSocket(address.path)
-  const server = Bun.serve({ ...options(routes, () => "unix"), unix: address.path })
+  // Nobody else may come in between the birth of the socket and its mode.
+  const before = process.umask(0o177)
+  const server = (() => {
+    try {
+      return Bun.serve({ ...options(routes, () => "unix"), unix: address.path })
+    } finally {
+      process.umask(before)
+    }
+  })()
   chmodSync(address.path, SOCKET_MODE)
   return { address, stop: () => server.stop() }
 }
@@ -63,6 +70,8 @@ function options(routes: Routes, peerOf: (request: Request, server: Server) => P
     // Synchronous: an error handler that resolves later without a Response is sent as a 204.
     error: () => internalError(),
     development: false,
+    // Bun's types know it for TCP only; a unix socket would be left with 10 s.
+    ...({ idleTimeout: IDLE_TIMEOUT } as object),
     maxRequestBodySize: LARGEST_REQUEST,
   } as const
 }
@@ -74,6 +83,10 @@ function removeStaleSocket(path: string): void {
   if (stats === undefined) return
   if (!stats.isSocket()) {
     throw new GateError("failed", `cannot listen on unix:${path}: a file that is no socket stands there`)
+  }
+  // The kernel lists a socket as long as a process listens on it.
+  if (readFileSync("/proc/net/unix", "utf8").includes(` ${path}\n`)) {
+    throw new GateError("failed", `cannot listen on unix:${path}: another server listens there`)
   }
   unlinkSync(path)
 }

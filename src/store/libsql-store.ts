@@ -41,7 +41,7 @@ export class LibsqlStore implements Store {
     try {
       created = createFile(path)
       // One connection: a PRAGMA belongs to the connection that set it, and a pool would open others without it.
-      this.client = createClient({ url: `file:${path}`, concurrency: 1, timeout: LOCK_TIMEOUT })
+      this.client = createClient({ url: fileUrl(path), concurrency: 1, timeout: LOCK_TIMEOUT })
       await this.takeOwnership()
       this.inode = statSync(path).ino
       if (!created) await this.refuseForeign()
@@ -224,6 +224,11 @@ export class LibsqlStore implements Store {
     const result = await attempt(() => this.connection.execute(statement))
     return result.rows.map(map)
   }
+}
+
+// The driver decodes percent escapes and takes ? and # for its own, so every part of the path is encoded.
+function fileUrl(path: string): string {
+  return `file:${path.replace(/^\/+/, "/").split("/").map(encodeURIComponent).join("/")}`
 }
 
 /** Makes the file and its directory for the owner alone. True if it did not exist. */

@@ -1,7 +1,7 @@
 // The feed of changes as server-sent events (WHATWG HTML, 9.2), written by the server and read by the client.
 
 import type { FeedEvent } from "../core/feed.ts"
-import { auditRecordFromJson, auditRecordToJson } from "./codec.ts"
+import { auditRecordFromJson, auditRecordToJson } from "./answers.ts"
 
 /**
  * One event. A change has the id of its audit row and the record as data; `reload` and `at` carry only an id. So a
