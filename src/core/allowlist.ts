@@ -63,8 +63,8 @@ export class Allowlist {
         this.removeTemporary(change.network)
         break
       case "expire_temp":
-        if (this.endedGrant(change.network)?.expiresAt === change.expiresAt)
-          this.removeTemporary(change.network)
+        // Also if it has not ended by now: the database does not hold it any more, and a clock may have been set right.
+        if (this.expiryOf(change.network) === change.expiresAt) this.removeTemporary(change.network)
         break
     }
   }
@@ -110,6 +110,11 @@ export class Allowlist {
   /** Only those that have not ended. */
   get temporaryCount(): number {
     return this.grants.activeCount()
+  }
+
+  private expiryOf(network: Network): number | null {
+    const place = (this.index.get(network) & PLACE) - 1
+    return place < 0 ? null : this.grants.expiresAt(place)
   }
 
   private removeTemporary(network: Network): void {

@@ -47,6 +47,20 @@ export function endOf(lifetime: string, now: number): number | null {
   return Number.isNaN(until) || until < 0 || until > now + LONGEST_TTL_SECONDS * 1000 ? null : until
 }
 
+/** The lines of pieces that may end anywhere, as pieces that come over a network do. */
+export async function* linesOfPieces(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  let rest = new Uint8Array(0)
+  for await (const piece of pieces) {
+    const bytes = new Uint8Array(rest.length + piece.length)
+    bytes.set(rest)
+    bytes.set(piece, rest.length)
+    const end = bytes.lastIndexOf(10) + 1
+    yield* linesOf(bytes.subarray(0, end))
+    rest = bytes.slice(end)
+  }
+  yield* linesOf(rest)
+}
+
 /** The lines of a text, without their ends; an empty last line does not count. Yields the bytes' text lazily. */
 export function* linesOf(bytes: Uint8Array): Generator<string> {
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })

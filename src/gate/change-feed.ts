@@ -8,6 +8,7 @@ const LONGEST_BACKLOG = 10_000
 export class ChangeFeed {
   private readonly followers = new Set<Follower>()
   private newest = 0
+  private closed = false
 
   /** The id of the newest event. */
   get lastId(): number {
@@ -24,16 +25,18 @@ export class ChangeFeed {
     for (const follower of this.followers) follower.take(events)
   }
 
+  /** Ends every follower, and takes nobody in any more. */
+  close(): void {
+    this.closed = true
+    for (const follower of this.followers) follower.leave()
+  }
+
   /** From here on, until `leave` or until the follower is too slow or the feed is closed. */
   follow(): Follower {
     const follower = new Follower(() => this.followers.delete(follower))
-    this.followers.add(follower)
+    if (this.closed) follower.leave()
+    else this.followers.add(follower)
     return follower
-  }
-
-  /** Ends every follower: nothing more will come. */
-  close(): void {
-    for (const follower of this.followers) follower.leave()
   }
 }
 

@@ -22,10 +22,12 @@ export async function* keepFollowing(gate: Gate, options: FollowOptions): AsyncG
   const { filter, signal, sleep } = options
   let start = options.start
   let pause = FIRST_PAUSE
+  let reached = false
   while (!signal.aborted) {
     let error: GateError | null = null
     try {
       for await (const event of gate.follow(start, filter, signal)) {
+        reached = true
         yield event
         start = { after: event.id }
         pause = FIRST_PAUSE
@@ -33,6 +35,8 @@ export async function* keepFollowing(gate: Gate, options: FollowOptions): AsyncG
     } catch (cause) {
       if (!(cause instanceof GateError) || cause.code === "unauthorized" || cause.code === "invalid")
         throw cause
+      // What was never there has not been lost: whoever asks is told at once.
+      if (!reached) throw cause
       error = cause
     }
     if (signal.aborted) return

@@ -117,6 +117,7 @@ export class LocalGate implements Gate {
   async *follow(start: FeedStart, filter: FeedFilter, signal: AbortSignal): AsyncGenerator<FeedEvent> {
     const follower = this.parts.feed.follow()
     signal.addEventListener("abort", () => follower.leave())
+    if (signal.aborted) follower.leave()
     try {
       // The follower collects from here on, so nothing is missed between the log's rows and the first live event.
       let told = 0
@@ -235,7 +236,7 @@ export class LocalGate implements Gate {
   // The database compares the wall clock only; the allowlist also knows the deadlines that a clock set back cannot move.
   private isActive(ip: string): boolean {
     const network = Network.parse(ip)
-    return network !== null && this.parts.allowlist.endedGrant(network) === null
+    return network === null || this.parts.allowlist.endedGrant(network) === null
   }
 }
 

@@ -23,6 +23,9 @@ import { codeOf } from "../wire/statuses.ts"
 /** Milliseconds for a million entries, on their way in or out. */
 const BULK_TIMEOUT = 600_000
 
+/** A hundred bad lines of an import; what is longer is no message of ours. */
+const LONGEST_MESSAGE = 50_000
+
 /** Milliseconds without a word, three heartbeats long, after which a stream counts as lost. */
 const FEED_SILENCE = 45_000
 
@@ -102,12 +105,9 @@ export class RemoteGate implements Gate {
       const answer = await this.authorized(`${paths.EVENTS_PATH}?${query}`, {
         signal: AbortSignal.any([signal, silence.signal]),
       })
-      if (answer.body === null) return
-      yield* parseEvents(silence.watch(answer.body))
+      if (answer.body !== null) yield* eventsOf(silence.watch(answer.body))
     } catch (cause) {
-      if (signal.aborted) return
-      if (cause instanceof GateError) throw cause
-      throw new GateError("unavailable", "the server has ended the stream of changes", { cause })
+      if (!signal.aborted) throw cause
     } finally {
       silence.end()
     }
@@ -161,6 +161,15 @@ export class RemoteGate implements Gate {
   }
 }
 
+async function* eventsOf(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<FeedEvent> {
+  try {
+    yield* parseEvents(pieces)
+  } catch (cause) {
+    if (cause instanceof GateError) throw cause
+    throw new GateError("unavailable", "the server has ended the stream of changes", { cause })
+  }
+}
+
 /** Aborts when nothing has come for too long: a peer that is gone without a word looks like a quiet one. */
 class Silence {
   private readonly controller = new AbortController()
@@ -198,7 +207,7 @@ function parameters({ limit, offset }: Page): URLSearchParams {
 async function succeeded(answer: Response): Promise<Response> {
   if (answer.status === 200 || answer.status === 204) return answer
   const text = (await answer.text()).trim()
-  const message = text === "" || text.length > 1000 ? `the server answered ${answer.status}` : text
+  const message = text === "" || text.length > LONGEST_MESSAGE ? `the server answered ${answer.status}` : text
   throw new GateError(codeOf(answer.status), message)
 }
 

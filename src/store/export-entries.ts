@@ -2,7 +2,10 @@
 
 import type { Client } from "@libsql/client/sqlite3"
 import { formatEntryLine } from "../core/entry-line.ts"
-import { listTemporary, permanentLines } from "./statements.ts"
+import { printable } from "../core/printable.ts"
+import { readList } from "./read-snapshot.ts"
+import { readChunk } from "./snapshot.ts"
+import { listTemporary } from "./statements.ts"
 
 const PIECE_ROWS = 20_000
 
@@ -14,21 +17,21 @@ export async function exportEntries(
 ): Promise<void> {
   const encoder = new TextEncoder()
   const send = (lines: string) => receive(encoder.encode(`${lines}\n`))
-  let after: Uint8Array = new Uint8Array([0])
-  for (;;) {
-    const row = (await connection.execute(permanentLines(after, PIECE_ROWS))).rows[0]
-    const lines = row?.lines
-    const last = row?.last
-    if (typeof lines !== "string" || !(last instanceof ArrayBuffer)) break
-    send(lines)
-    after = new Uint8Array(last)
+  for (const family of [4, 6] as const) {
+    await readList(connection, "perm", family, (chunk) => {
+      const lines: string[] = []
+      readChunk(chunk, (network) => lines.push(network.toString()))
+      if (lines.length > 0) send(lines.join("\n"))
+    })
   }
   for (let offset = 0; ; offset += PIECE_ROWS) {
     const { rows } = await connection.execute(listTemporary({ limit: PIECE_ROWS, offset }, now))
     if (rows.length === 0) return
     send(
       rows
-        .map((row) => formatEntryLine(String(row.ip), Number(row.expires_at), String(row.reason ?? "")))
+        .map((row) =>
+          formatEntryLine(String(row.ip), Number(row.expires_at), printable(String(row.reason ?? ""))),
+        )
         .join("\n"),
     )
   }

@@ -1,18 +1,18 @@
 // The store over one libSQL connection, in this thread. Each call blocks the thread until the database has answered.
 
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync, unlinkSync } from "node:fs"
-import { dirname } from "node:path"
+import { statSync } from "node:fs"
 import { type Client, createClient, type InStatement, type Row } from "@libsql/client/sqlite3"
 import { type AuditQuery, type AuditRecord, isAuditAction } from "../core/audit.ts"
 import type { Change } from "../core/change.ts"
 import type { PermanentEntry, TemporaryEntry } from "../core/entry.ts"
 import { GateError } from "../core/errors.ts"
 import type { Page } from "../core/page.ts"
+import { createDatabaseFile, fileUrl } from "./database-file.ts"
 import { exportEntries } from "./export-entries.ts"
 import { damaged, openFailure, statementFailure } from "./failures.ts"
 import { importEntries } from "./import-entries.ts"
 import { readSnapshot } from "./read-snapshot.ts"
-import { APPLICATION_ID, MIGRATIONS, rotationTrigger } from "./schema.ts"
+import { APPLICATION_ID, MIGRATIONS, rotationTrigger, VERSION_STAMP } from "./schema.ts"
 import type { SnapshotChunk } from "./snapshot.ts"
 import * as sql from "./statements.ts"
 import type {
@@ -32,6 +32,7 @@ const LOCK_TIMEOUT = 200
 export class LibsqlStore implements Store {
   private client: Client | null = null
   private inode = 0
+  private last: Promise<unknown> = Promise.resolve()
 
   constructor(private readonly config: StoreConfig) {}
 
@@ -39,7 +40,7 @@ export class LibsqlStore implements Store {
     const { path } = this.config
     let created = false
     try {
-      created = createFile(path)
+      created = await createDatabaseFile(path)
       // One connection: a PRAGMA belongs to the connection that set it, and a pool would open others without it.
       this.client = createClient({ url: fileUrl(path), concurrency: 1, timeout: LOCK_TIMEOUT })
       await this.takeOwnership()
@@ -50,21 +51,24 @@ export class LibsqlStore implements Store {
       await this.connection.batch(sql.expireEnded(now), "write")
       return { created }
     } catch (cause) {
-      await this.close()
-      if (created && statSync(path).size === 0) unlinkSync(path)
+      // Without what close() does: not even the log of a file that is refused may move.
+      this.client?.close()
+      this.client = null
       throw openFailure(path, cause)
     }
   }
 
   async commit(changes: readonly Change[]): Promise<Committed> {
-    this.checkFile()
     const plans = changes.map(sql.changeStatements)
     const statements: InStatement[] = [
       sql.REVISION,
       ...plans.flatMap((plan) => plan.statements),
       sql.REVISION,
     ]
-    const results = await attempt(() => this.connection.batch(statements, "write"))
+    const results = await this.inTurn(() => {
+      this.checkFile()
+      return this.connection.batch(statements, "write")
+    })
     let at = 1
     const outcomes = plans.map(({ statements, outcome }) => {
       const own = results.slice(at, at + statements.length)
@@ -78,27 +82,27 @@ export class LibsqlStore implements Store {
     }
   }
 
-  async import(text: Uint8Array<ArrayBuffer>, options: ImportOptions): Promise<Imported> {
-    this.checkFile()
-    const transaction = await attempt(() => this.connection.transaction("write"))
-    try {
-      const imported = await importEntries(transaction, text, options)
-      await transaction.commit()
-      return imported
-    } catch (cause) {
-      throw statementFailure(cause)
-    } finally {
-      // Rolls back unless it was committed, and gives the one connection back.
-      transaction.close()
-    }
+  import(text: Uint8Array<ArrayBuffer>, options: ImportOptions): Promise<Imported> {
+    return this.inTurn(async () => {
+      this.checkFile()
+      const transaction = await this.connection.transaction("write")
+      try {
+        const imported = await importEntries(transaction, text, options)
+        await transaction.commit()
+        return imported
+      } finally {
+        // Rolls back unless it was committed, and gives the one connection back.
+        transaction.close()
+      }
+    })
   }
 
   export(now: number, receive: (lines: Uint8Array<ArrayBuffer>) => void): Promise<void> {
-    return attempt(() => exportEntries(this.connection, now, receive))
+    return this.inTurn(() => exportEntries(this.connection, now, receive))
   }
 
   snapshot(receive: (chunk: SnapshotChunk) => void): Promise<void> {
-    return attempt(() => readSnapshot(this.connection, receive))
+    return this.inTurn(() => readSnapshot(this.connection, receive))
   }
 
   listPermanent(page: Page): Promise<PermanentEntry[]> {
@@ -118,7 +122,9 @@ export class LibsqlStore implements Store {
   }
 
   async auditSlice(query: AuditSliceQuery): Promise<AuditSlice> {
-    const [oldest, newest, rows] = await attempt(() => this.connection.batch(sql.auditSlice(query), "read"))
+    const [oldest, newest, rows] = await this.inTurn(() =>
+      this.connection.batch(sql.auditSlice(query), "read"),
+    )
     const records = (rows?.rows ?? []).map((row) => ({ id: Number(row.id), record: toAuditRecord(row) }))
     return {
       oldest: Number(oldest?.rows[0]?.oldest),
@@ -128,14 +134,18 @@ export class LibsqlStore implements Store {
   }
 
   async ping(): Promise<void> {
-    this.checkFile()
-    await attempt(() => this.connection.execute("SELECT 1"))
+    await this.inTurn(() => {
+      this.checkFile()
+      return this.connection.execute("SELECT 1")
+    })
   }
 
   async probe(): Promise<void> {
-    this.checkFile()
-    // The value that it has already: a transaction that reaches the disk and changes nothing.
-    await attempt(() => this.connection.batch([`PRAGMA user_version = ${MIGRATIONS.length}`], "write"))
+    await this.inTurn(() => {
+      this.checkFile()
+      // The value that it has already: a transaction that reaches the disk and changes nothing.
+      return this.connection.batch([`PRAGMA user_version = ${MIGRATIONS.length}`], "write")
+    })
   }
 
   async close(): Promise<void> {
@@ -147,6 +157,7 @@ export class LibsqlStore implements Store {
 
   // What is written to a file that nobody can find any more is lost at the next start.
   private checkFile(): void {
+    if (this.client === null) throw new GateError("unavailable", "the database is not open")
     const { path } = this.config
     if (statSync(path, { throwIfNoEntry: false })?.ino === this.inode) return
     throw new GateError(
@@ -156,6 +167,13 @@ export class LibsqlStore implements Store {
         cause: new Error(`${path} is another file now; restart to go on with what stands there`),
       },
     )
+  }
+
+  // One after the other: an import and an export are many statements, and nobody may come between them.
+  private inTurn<T>(operation: () => T | Promise<T>): Promise<T> {
+    const turn = this.last.then(() => attempt(operation))
+    this.last = turn.catch(() => {})
+    return turn
   }
 
   private get connection(): Client {
@@ -206,12 +224,7 @@ export class LibsqlStore implements Store {
   private async migrate(): Promise<void> {
     const version = Number(await this.pragma("user_version"))
     await this.connection.batch(
-      [
-        ...MIGRATIONS.slice(version).flat(),
-        ...rotationTrigger(this.config.auditRows),
-        `PRAGMA application_id = ${APPLICATION_ID}`,
-        `PRAGMA user_version = ${MIGRATIONS.length}`,
-      ],
+      [...MIGRATIONS.slice(version).flat(), ...rotationTrigger(this.config.auditRows), ...VERSION_STAMP],
       "write",
     )
   }
@@ -221,33 +234,12 @@ export class LibsqlStore implements Store {
   }
 
   private async rows<T>(statement: InStatement, map: (row: Row) => T): Promise<T[]> {
-    const result = await attempt(() => this.connection.execute(statement))
+    const result = await this.inTurn(() => this.connection.execute(statement))
     return result.rows.map(map)
   }
 }
 
-// The driver decodes percent escapes and takes ? and # for its own, so every part of the path is encoded.
-function fileUrl(path: string): string {
-  return `file:${path.replace(/^\/+/, "/").split("/").map(encodeURIComponent).join("/")}`
-}
-
-/** Makes the file and its directory for the owner alone. True if it did not exist. */
-function createFile(path: string): boolean {
-  if (existsSync(path)) {
-    // An empty file is what a lost disk or a failed copy leaves behind: taking it for a new database would empty the lists.
-    if (statSync(path).size === 0) throw damaged(path)
-    return false
-  }
-  const directory = dirname(path)
-  if (!existsSync(directory)) {
-    mkdirSync(directory, { recursive: true })
-    chmodSync(directory, 0o700)
-  }
-  closeSync(openSync(path, "wx", 0o600))
-  return true
-}
-
-async function attempt<T>(operation: () => Promise<T>): Promise<T> {
+async function attempt<T>(operation: () => T | Promise<T>): Promise<T> {
   try {
     return await operation()
   } catch (cause) {

@@ -17,7 +17,7 @@ export async function readSnapshot(source: Source, receive: (chunk: SnapshotChun
   }
 }
 
-async function readList(
+export async function readList(
   source: Source,
   list: ListName,
   family: Family,

@@ -3,14 +3,18 @@
 /** Written into the file's header, so that another program's database is recognised: "ipgt". */
 export const APPLICATION_ID = 0x69706774
 
+// A key begins with its family, which goes with one size only.
+const KEY =
+  "(length(key) = 6 AND substr(key, 1, 1) = x'04') OR (length(key) = 18 AND substr(key, 1, 1) = x'06')"
+
 // The keys of both lists sort as the lists do. The text beside the key is for people with an SQL shell.
 const CREATE_LISTS = [
   `CREATE TABLE permanent (
-     key BLOB NOT NULL PRIMARY KEY CHECK (length(key) IN (6, 18)),
+     key BLOB NOT NULL PRIMARY KEY CHECK (${KEY}),
      ip TEXT NOT NULL
    ) STRICT, WITHOUT ROWID`,
   `CREATE TABLE temporary (
-     key BLOB NOT NULL PRIMARY KEY CHECK (length(key) IN (6, 18)),
+     key BLOB NOT NULL PRIMARY KEY CHECK (${KEY}),
      ip TEXT NOT NULL,
      expires_at INTEGER NOT NULL CHECK (expires_at BETWEEN 0 AND 253402300799999),
      reason TEXT
@@ -21,7 +25,7 @@ const CREATE_LISTS = [
 const CREATE_AUDIT = [
   `CREATE TABLE audit (
      id INTEGER PRIMARY KEY AUTOINCREMENT,
-     at INTEGER NOT NULL,
+     at INTEGER NOT NULL CHECK (at BETWEEN -8640000000000000 AND 8640000000000000),
      action TEXT NOT NULL
        CHECK (action IN ('add_temp', 'delete_temp', 'add_perm', 'delete_perm', 'expire_temp')),
      ip TEXT,
@@ -36,6 +40,12 @@ const CREATE_AUDIT = [
  * A migration that was released never changes: a correction is a new one.
  */
 export const MIGRATIONS: ReadonlyArray<readonly string[]> = [[...CREATE_LISTS, ...CREATE_AUDIT]]
+
+/** Marks a database as ours, of this version. */
+export const VERSION_STAMP: readonly string[] = [
+  `PRAGMA application_id = ${APPLICATION_ID}`,
+  `PRAGMA user_version = ${MIGRATIONS.length}`,
+]
 
 /**
  * The trigger that cuts the log: part of the database, so that no writer can forget it. It is made anew at every

@@ -128,18 +128,6 @@ export function removePermanentKeys(keys: readonly string[], at: number, by: Act
   ]
 }
 
-/**
- * Up to `rows` permanent entries after the key `after`, one a line in a single text: what an export gives out. The
- * last key comes with it, for the next question.
- */
-export function permanentLines(after: Uint8Array, rows: number): InStatement {
-  return {
-    sql: `SELECT group_concat(ip, char(10)) AS lines, max(key) AS last
-          FROM (SELECT key, ip FROM permanent WHERE key > ? ORDER BY key LIMIT ?)`,
-    args: [after, rows],
-  }
-}
-
 export function listPermanent({ limit, offset }: Page): InStatement {
   return { sql: "SELECT ip FROM permanent ORDER BY key LIMIT ? OFFSET ?", args: [limit, offset] }
 }

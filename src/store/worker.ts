@@ -64,6 +64,10 @@ async function perform(request: Request): Promise<Operations[keyof Operations]["
     store = new LibsqlStore(request.config)
     return store.open(request.now)
   }
+  if (request.op === "close") {
+    await store?.close()
+    return null
+  }
   if (store === null) throw new GateError("unavailable", "the database is not open")
   switch (request.op) {
     case "commit":
@@ -93,9 +97,6 @@ async function perform(request: Request): Promise<Operations[keyof Operations]["
       return null
     case "probe":
       await store.probe()
-      return null
-    case "close":
-      await store.close()
       return null
   }
 }

@@ -1,0 +1,66 @@
+// The database as a file: born whole and private, or found as it should be.
+
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  statSync,
+} from "node:fs"
+import { dirname } from "node:path"
+import { createClient } from "@libsql/client/sqlite3"
+import { damaged } from "./failures.ts"
+import { MIGRATIONS, VERSION_STAMP } from "./schema.ts"
+
+/** SQLite's own choice, on which the check of the size relies. */
+const PAGE_SIZE = 4096
+
+/** The path as the driver takes it: it decodes percent escapes, and has a use of its own for ? and #. */
+export function fileUrl(path: string): string {
+  return `file:${path.replace(/^\/+/, "/").split("/").map(encodeURIComponent).join("/")}`
+}
+
+/**
+ * Makes an empty database, and its directory, for the owner alone. True if it did not exist. Throws `unavailable` for
+ * a file whose very size says that it is no whole database.
+ */
+export async function createDatabaseFile(path: string): Promise<boolean> {
+  if (existsSync(path)) {
+    // An empty file is what a lost disk or a failed copy leaves behind: taking it for a new database would empty the lists.
+    const { size } = statSync(path)
+    if (size === 0) throw damaged(path)
+    // Whole pages, always; only a log beside the file can hold the rest of a page that a power cut left unfinished.
+    if (size % PAGE_SIZE !== 0 && !hasLog(path)) throw damaged(path)
+    return false
+  }
+  const directory = dirname(path)
+  if (!existsSync(directory)) {
+    mkdirSync(directory, { recursive: true })
+    chmodSync(directory, 0o700)
+  }
+  // Made whole under another name: a process killed on the way leaves no half-made database that the next one refuses.
+  const workshop = mkdtempSync(`${path}.new-`)
+  const draft = `${workshop}/database`
+  const file = openSync(draft, "wx", 0o600)
+  const memory = createClient({ url: ":memory:" })
+  try {
+    await memory.batch([...MIGRATIONS.flat(), ...VERSION_STAMP], "write")
+    await memory.execute({ sql: "VACUUM INTO ?", args: [draft] })
+    fsyncSync(file)
+    linkSync(draft, path)
+  } finally {
+    memory.close()
+    closeSync(file)
+    rmSync(workshop, { recursive: true, force: true })
+  }
+  return true
+}
+
+function hasLog(path: string): boolean {
+  return (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0
+}

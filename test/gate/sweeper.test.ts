@@ -1,0 +1,178 @@
+// The sweeper: it records every end once, at its moment, and stands in nobody's way.
+
+import { afterEach, describe, expect, jest, test } from "bun:test"
+import { GateError } from "../../src/core/errors.ts"
+import { network } from "../support/parsed.ts"
+import { temporaryPaths } from "../support/temp-store.ts"
+import { NOW, Workbench } from "./workbench.ts"
+
+const newPath = temporaryPaths()
+const opened: Workbench[] = []
+afterEach(async () => {
+  jest.useRealTimers()
+  for (const bench of opened.splice(0)) {
+    bench.sweeper.stop()
+    bench.unlock()
+    await bench.store.close()
+  }
+})
+
+async function open(): Promise<Workbench> {
+  const bench = await Workbench.open(newPath())
+  opened.push(bench)
+  return bench
+}
+
+function ip(i: number): string {
+  return `10.0.${i >> 8}.${i & 255}`
+}
+
+/** Adds entries that end after 1, 2, 3 and so on seconds, in one import. */
+async function grantMany(bench: Workbench, count: number): Promise<void> {
+  const lines = Array.from({ length: count }, (_, i) => `${ip(i)}\t${i + 1}\n`).join("")
+  await bench.gate.import({ lines: new TextEncoder().encode(lines), prune: null })
+}
+
+function expiries(log: readonly string[]): string[] {
+  return log.filter((line) => line.startsWith("expire_temp"))
+}
+
+describe("a sweep", () => {
+  test("records what has ended by now at the moment it ended, and nothing else", async () => {
+    const bench = await open()
+    await bench.grant("192.0.2.1", 60)
+    await bench.grant("2001:db8::/64", 30)
+    await bench.grant("192.0.2.2", 61)
+    await bench.gate.addPermanent(network("192.0.2.1"))
+    bench.clock.advance(60_500)
+    await bench.sweeper.sweep()
+    expect(new Set(expiries(await bench.log()))).toEqual(
+      new Set(["expire_temp 2001:db8::/64 30000", "expire_temp 192.0.2.1 60000"]),
+    )
+    expect(await bench.temporaryRows()).toEqual(["192.0.2.2 61000"])
+    expect(bench.allowlist.endedGrants(10)).toEqual([])
+    expect([bench.allowed("192.0.2.1"), bench.allowed("192.0.2.2")]).toEqual([true, true])
+    await bench.sweeper.sweep()
+    expect(expiries(await bench.log()).length).toBe(2)
+  })
+
+  test("records the present moment for an entry that ended before its time by the wall clock", async () => {
+    const bench = await open()
+    await bench.grant("192.0.2.1", 60)
+    bench.clock.stepWall(-3_600_000)
+    bench.clock.advance(60_000)
+    await bench.sweeper.sweep()
+    expect(expiries(await bench.log())).toEqual([`expire_temp 192.0.2.1 ${60_000 - 3_600_000}`])
+    expect(await bench.temporaryRows()).toEqual([])
+  })
+
+  test("does nothing while nothing has ended", async () => {
+    const bench = await open()
+    await bench.grant("192.0.2.1", 60)
+    bench.clock.advance(59_999)
+    await bench.sweeper.sweep()
+    expect(bench.groups.length).toBe(1)
+  })
+
+  test("of many entries lets other changes have their turn in between", async () => {
+    const bench = await open()
+    await grantMany(bench, 900)
+    bench.clock.advance(900_000)
+    const swept = bench.sweeper.sweep()
+    await bench.gate.addPermanent(network("192.0.2.1"))
+    expect(expiries(await bench.log()).length).toBeLessThan(900)
+    await swept
+    const log = await bench.log()
+    expect(new Set(expiries(log))).toEqual(
+      new Set(Array.from({ length: 900 }, (_, i) => `expire_temp ${ip(i)} ${(i + 1) * 1000}`)),
+    )
+    expect(expiries(log).length).toBe(900)
+    expect(await bench.temporaryRows()).toEqual([])
+    expect((await bench.gate.status()).temporaryCount).toBe(0)
+  })
+
+  test("is one at a time", async () => {
+    const bench = await open()
+    await bench.grant("192.0.2.1", 60)
+    bench.clock.advance(60_000)
+    bench.shut()
+    const first = bench.sweeper.sweep()
+    await bench.sweeper.sweep()
+    expect(bench.groups.length).toBe(2)
+    bench.unlock()
+    await first
+    expect(expiries(await bench.log()).length).toBe(1)
+  })
+
+  test("that the database refuses lets nobody in, and is done again the next time", async () => {
+    const bench = await open()
+    await bench.grant("192.0.2.1", 60)
+    bench.clock.advance(60_000)
+    bench.shut()
+    const swept = bench.sweeper.sweep()
+    bench.pass(new GateError("failed", "the disk is full"))
+    expect(await swept).toBeUndefined()
+    expect(bench.allowed("192.0.2.1")).toBe(false)
+    expect(await bench.gate.status()).toMatchObject({ status: "degraded", temporaryCount: 0 })
+    expect(await bench.temporaryRows()).toEqual(["192.0.2.1 60000"])
+    bench.unlock()
+    await bench.sweeper.sweep()
+    expect(expiries(await bench.log())).toEqual(["expire_temp 192.0.2.1 60000"])
+    expect(await bench.temporaryRows()).toEqual([])
+  })
+
+  test("ends, and records nothing twice, when the database has recorded the end already", async () => {
+    const bench = await open()
+    await bench.grant("192.0.2.1", 60)
+    bench.clock.advance(60_000)
+    // An import records what has ended before it adds anything.
+    await bench.gate.import({ lines: new TextEncoder().encode("192.0.2.2\n"), prune: null })
+    expect(expiries(await bench.log())).toEqual(["expire_temp 192.0.2.1 60000"])
+    await bench.sweeper.sweep()
+    expect(expiries(await bench.log()).length).toBe(1)
+    expect(bench.allowlist.endedGrants(10)).toEqual([])
+  })
+
+  test("leaves an entry alone that was granted again while the sweep waited for the database", async () => {
+    const bench = await open()
+    await bench.grant("192.0.2.1", 60)
+    bench.clock.advance(60_000)
+    bench.shut()
+    const other = bench.gate.addPermanent(network("192.0.2.9"))
+    const granted = bench.grant("192.0.2.1", 60)
+    const swept = bench.sweeper.sweep()
+    bench.unlock()
+    expect(await granted).toEqual({ result: "added", expiresAt: NOW + 120_000 })
+    await Promise.all([other, swept])
+    expect(bench.allowed("192.0.2.1")).toBe(true)
+    expect(await bench.temporaryRows()).toEqual(["192.0.2.1 120000"])
+    expect(expiries(await bench.log()).length).toBe(1)
+  })
+})
+
+test("sweeps again and again from start to stop", async () => {
+  const bench = await open()
+  await bench.grant("192.0.2.1", 60)
+  await bench.grant("192.0.2.2", 90)
+  await bench.grant("192.0.2.3", 120)
+  jest.useFakeTimers()
+  bench.sweeper.start()
+  bench.sweeper.start()
+  const recorded: string[][] = []
+  for (const step of [60_000, 30_000]) {
+    bench.clock.advance(step)
+    jest.advanceTimersByTime(1000)
+    // Waits its turn behind the sweep.
+    await bench.gate.removePermanent(network("::1"))
+    recorded.push(expiries(await bench.log()))
+  }
+  expect(recorded).toEqual([
+    ["expire_temp 192.0.2.1 60000"],
+    ["expire_temp 192.0.2.1 60000", "expire_temp 192.0.2.2 90000"],
+  ])
+  bench.sweeper.stop()
+  bench.clock.advance(30_000)
+  jest.advanceTimersByTime(10_000)
+  await bench.gate.removePermanent(network("::1"))
+  expect(await bench.temporaryRows()).toEqual(["192.0.2.3 120000"])
+})

@@ -1,0 +1,256 @@
+// One owner of the file: a second process is refused, a foreign or damaged file too, and neither changes a byte.
+
+import { afterEach, describe, expect, test } from "bun:test"
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { createClient } from "@libsql/client/sqlite3"
+import { LibsqlStore } from "../../src/store/libsql-store.ts"
+import { MIGRATIONS } from "../../src/store/schema.ts"
+import type { Store } from "../../src/store/store.ts"
+import { ThreadStore } from "../../src/store/thread-store.ts"
+import { copyDatabase, digest, editedCopy, temporaryPaths } from "../support/temp-store.ts"
+import { addPermanent, addTemporary, NOW, permanentOf } from "./changes.ts"
+import type { Kind, Refusal } from "./database-process.ts"
+
+const newPath = temporaryPaths()
+
+const opened: Store[] = []
+const processes: Array<{ kill(signal: "SIGKILL"): void; readonly exited: Promise<number> }> = []
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((store) => store.close()))
+  for (const child of processes.splice(0)) {
+    child.kill("SIGKILL")
+    await child.exited
+  }
+})
+
+function store(path: string): Store {
+  const made = new LibsqlStore({ path, auditRows: 1000 })
+  opened.push(made)
+  return made
+}
+
+function threadStore(path: string): Store {
+  const made = new ThreadStore({ path, auditRows: 1000 })
+  opened.push(made)
+  return made
+}
+
+const SCRIPT = `${import.meta.dir}/database-process.ts`
+
+/** Another process tries to open each path, and ends. */
+async function tryInProcess(kind: Kind, paths: readonly string[]): Promise<Refusal[]> {
+  const child = Bun.spawn([process.execPath, SCRIPT, "try", kind, ...paths], { stderr: "inherit" })
+  processes.push(child)
+  const [output] = await Promise.all([child.stdout.text(), child.exited])
+  return JSON.parse(output)
+}
+
+/** Another process opens the path, is told that three entries are written, and keeps the file. */
+async function heldByProcess(kind: Kind, path: string): Promise<{ kill: () => Promise<void> }> {
+  const child = Bun.spawn([process.execPath, SCRIPT, "hold", kind, path], { stderr: "inherit" })
+  processes.push(child)
+  let output = ""
+  for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) {
+    output += text
+    if (output === "1\n2\n3\n") break
+  }
+  expect(output).toBe("1\n2\n3\n")
+  return {
+    kill: async () => {
+      child.kill("SIGKILL")
+      await child.exited
+    },
+  }
+}
+
+function expectHeld(refusal: Refusal, path: string): void {
+  expect(refusal).toMatchObject({
+    code: "unavailable",
+    message: `another process holds the database ${path}`,
+  })
+  expect(refusal?.hint).toContain("--offline")
+}
+
+describe("a second process", () => {
+  test.each(["libsql", "thread"] as const)("is refused while this one holds the file (%s)", async (kind) => {
+    const path = newPath()
+    const owner = store(path)
+    await owner.open(NOW)
+    const [refusal = null] = await tryInProcess(kind, [path])
+    expectHeld(refusal, path)
+    // The attempt has cost the owner nothing.
+    expect((await owner.commit([addPermanent("192.0.2.1")])).outcomes).toEqual(["added"])
+    expect(await permanentOf(owner)).toEqual(["192.0.2.1"])
+  })
+
+  test("is refused while a thread of this one holds the file", async () => {
+    const path = newPath()
+    const owner = threadStore(path)
+    await owner.open(NOW)
+    const [refusal = null] = await tryInProcess("libsql", [path])
+    expectHeld(refusal, path)
+    expect((await owner.commit([addPermanent("192.0.2.1")])).outcomes).toEqual(["added"])
+  })
+
+  test("cannot even read with a driver of its own", async () => {
+    const path = newPath()
+    const owner = store(path)
+    await owner.open(NOW)
+    const [refusal = null] = await tryInProcess("driver", [path])
+    expect(refusal?.code).toBe("SQLITE_BUSY")
+    expect((await owner.commit([addPermanent("192.0.2.1")])).outcomes).toEqual(["added"])
+  })
+
+  test.each(["libsql", "thread"] as const)("that holds the file keeps this one out (%s)", async (kind) => {
+    const path = newPath()
+    await heldByProcess(kind, path)
+    for (const second of [store(path), threadStore(path)]) {
+      const refusal = await second.open(NOW).catch((error) => error)
+      expectHeld(refusal, path)
+    }
+  })
+
+  test.each(["libsql", "thread"] as const)(
+    "that was killed leaves all it told, at once (%s)",
+    async (kind) => {
+      const path = newPath()
+      const { kill } = await heldByProcess(kind, path)
+      await kill()
+      const next = store(path)
+      expect(await next.open(NOW)).toEqual({ created: false })
+      expect(await permanentOf(next)).toEqual(["192.0.2.1", "192.0.2.2", "192.0.2.3"])
+      expect((await next.audit({ limit: 10, offset: 0 })).length).toBe(3)
+    },
+  )
+})
+
+test("a second store of this process is refused too, and the first works on", async () => {
+  const path = newPath()
+  const owner = store(path)
+  await owner.open(NOW)
+  for (const second of [store(path), threadStore(path)]) {
+    expectHeld(await second.open(NOW).catch((error) => error), path)
+    await second.close()
+  }
+  expect((await owner.commit([addPermanent("192.0.2.1")])).outcomes).toEqual(["added"])
+})
+
+describe("a file that is refused keeps every byte", () => {
+  /** A closed database with a few pages, all of them in the file itself. */
+  async function database(): Promise<string> {
+    const path = newPath()
+    const made = store(path)
+    await made.open(NOW)
+    await made.commit(Array.from({ length: 200 }, (_, i) => addPermanent(`192.0.2.${i}`)))
+    await made.commit(Array.from({ length: 200 }, (_, i) => addTemporary(`2001:db8::${i}`)))
+    await made.close()
+    return editedCopy(path, newPath, [])
+  }
+
+  const PAGE = 4096
+
+  // All in one process that ends afterwards, as a server that cannot start does.
+  async function expectRefused(
+    files: ReadonlyArray<readonly [path: string, message: string]>,
+  ): Promise<void> {
+    const paths = files.map(([path]) => path)
+    const before = paths.map(state)
+    const refusals = await tryInProcess("libsql", paths)
+    expect(paths.map(state)).toEqual(before)
+    expect(refusals).toEqual(
+      files.map(([path, message]) => ({
+        code: "unavailable",
+        message: `${path} ${message}`,
+        hint: expect.any(String) as unknown as string,
+      })),
+    )
+  }
+
+  // An empty log beside the file holds nothing, and changes nothing that the file says.
+  function state(path: string) {
+    const log = `${path}-wal`
+    return {
+      path,
+      file: digest(path),
+      log: existsSync(log) && statSync(log).size > 0 ? digest(log) : null,
+      journal: existsSync(`${path}-journal`),
+    }
+  }
+
+  function written(bytes: string | Uint8Array): string {
+    const path = newPath()
+    writeFileSync(path, bytes)
+    return path
+  }
+
+  const DAMAGED = "is damaged or is not a database; it was left as it is"
+  const FOREIGN = "is not an ipgate database; it was left as it is"
+
+  test("not a database", async () => {
+    const random = new Uint8Array(3 * PAGE).map((_, i) => (i * 31 + (i >> 8)) & 255)
+    const files = [random, "ip,reason\n", "\n", " \n", "SQLite format 3\0", new Uint8Array(2 * PAGE), ""]
+    await expectRefused(files.map((bytes) => [written(bytes), DAMAGED]))
+  })
+
+  test("a database of another program, also with changes that are only in its log", async () => {
+    const empty = written("")
+    const plain = await editedCopy(empty, newPath, [
+      "CREATE TABLE permanent (key, ip)",
+      "INSERT INTO permanent VALUES (1, 2)",
+    ])
+    const wal = await withLog(["PRAGMA journal_mode = WAL", "CREATE TABLE t (x)", "INSERT INTO t VALUES (1)"])
+    const named = await editedCopy(empty, newPath, ["PRAGMA application_id = 1", "CREATE TABLE t (x)"])
+    await expectRefused([plain, wal, named].map((path) => [path, FOREIGN]))
+  })
+
+  test("a database of a newer version, also with changes that are only in its log", async () => {
+    const known = MIGRATIONS.length
+    const newer = [`PRAGMA user_version = ${known + 1}`, "CREATE TABLE later (x)"]
+    const path = await database()
+    const message = `was written by a newer ipgate (schema ${known + 1}; this one knows up to ${known}); it was left as it is`
+    await expectRefused([
+      [await editedCopy(path, newPath, newer), message],
+      [await withLog(newer, path), message],
+    ])
+  })
+
+  test("a file that was cut off, anywhere", async () => {
+    const bytes = readFileSync(await database())
+    const sizes = [
+      1,
+      15,
+      16,
+      99,
+      100,
+      512,
+      PAGE - 1,
+      PAGE,
+      PAGE + 1,
+      2 * PAGE,
+      bytes.length - PAGE,
+      bytes.length - 1,
+    ]
+    await expectRefused(sizes.map((size) => [written(bytes.subarray(0, size)), DAMAGED]))
+  })
+
+  test("a file with one page that is not what was written, whichever page", async () => {
+    const bytes = readFileSync(await database())
+    const pages = bytes.length / PAGE
+    expect(pages).toBeGreaterThan(8)
+    const files = Array.from({ length: pages }, (_, page) =>
+      written(bytes.map((byte, i) => (Math.floor(i / PAGE) === page ? ~byte : byte))),
+    )
+    await expectRefused(files.map((path) => [path, DAMAGED]))
+  })
+
+  /** A database with a log that is not empty: what a killed process leaves. */
+  async function withLog(statements: readonly string[], from = written("")): Promise<string> {
+    const live = copyDatabase(from, newPath())
+    const client = createClient({ url: `file:${live}`, concurrency: 1 })
+    for (const statement of statements) await client.execute(statement)
+    const path = copyDatabase(live, newPath())
+    client.close()
+    expect(statSync(`${path}-wal`).size).toBeGreaterThan(0)
+    return path
+  }
+})
