@@ -1,0 +1,74 @@
+// Runs the type check, the lint, the build and the tests, and ends with one line that counts what passed and failed.
+
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { NGINX } from "../test/support/nginx.ts"
+
+type Count = { passed: number; failed: number; skipped: number }
+
+/** Programs of the system that tests need, by the name of the package: where each is, or `null`. */
+const PROGRAMS: Readonly<Record<string, string | null>> = { nginx: NGINX, curl: Bun.which("curl") }
+
+const patterns = process.argv.slice(2)
+const inCi = process.env.CI === "true" || process.env.CI === "1"
+const total: Count = { passed: 0, failed: 0, skipped: 0 }
+
+if (patterns.length === 0) {
+  step("type check", ["run", "typecheck"])
+  step("lint and format", ["run", "lint"])
+}
+step("build", ["run", "build"])
+add(tests(patterns))
+
+const missing = Object.entries(PROGRAMS).flatMap(([name, path]) => (path === null ? [name] : []))
+if (missing.length > 0) {
+  console.error(
+    `\nThe tests that need ${missing.join(" and ")} were left out. To run them: apt-get install ${missing.join(" ")}`,
+  )
+}
+// Whoever forgets to install a program in CI must not get a green run for it.
+if (inCi) add({ passed: 0, failed: total.skipped, skipped: -total.skipped })
+
+const leftOut = total.skipped === 0 ? "" : `, ${total.skipped} skipped`
+console.log(`\n${total.passed} passed, ${total.failed} failed${leftOut}`)
+process.exit(total.failed === 0 ? 0 : 1)
+
+function step(name: string, args: readonly string[]): void {
+  console.log(`\n== ${name}`)
+  const failed = bun(args) === 0 ? 0 : 1
+  add({ passed: 1 - failed, failed, skipped: 0 })
+}
+
+function tests(patterns: readonly string[]): Count {
+  console.log("\n== tests")
+  const directory = mkdtempSync(join(tmpdir(), "ipgate-check-"))
+  try {
+    const report = join(directory, "junit.xml")
+    const exitCode = bun(["test", "--reporter=junit", `--reporter-outfile=${report}`, ...patterns])
+    return countOf(report, exitCode)
+  } finally {
+    rmSync(directory, { recursive: true })
+  }
+}
+
+/** The report counts the tests; a file that does not load, or a runner that dies, shows only in the exit code. */
+function countOf(report: string, exitCode: number): Count {
+  const text = existsSync(report) ? readFileSync(report, "utf8") : ""
+  const root = /<testsuites [^>]*>/.exec(text)?.[0] ?? ""
+  const number = (name: string) => Number(new RegExp(` ${name}="([0-9]+)"`).exec(root)?.[1] ?? 0)
+  const skipped = number("skipped")
+  const passed = number("tests") - number("failures") - skipped
+  const failed = number("failures")
+  return { passed, skipped, failed: failed === 0 && exitCode !== 0 ? 1 : failed }
+}
+
+function bun(args: readonly string[]): number {
+  return Bun.spawnSync([process.execPath, ...args], { stdio: ["ignore", "inherit", "inherit"] }).exitCode
+}
+
+function add({ passed, failed, skipped }: Count): void {
+  total.passed += passed
+  total.failed += failed
+  total.skipped += skipped
+}
