@@ -5,6 +5,14 @@ import type { Clock } from "../src/core/clock.ts"
 import type { Gate } from "../src/core/gate.ts"
 import type { Output } from "./output.ts"
 
+/** A terminal that a command takes over for a screen of its own. */
+export type Terminal = {
+  readonly stdin: NodeJS.ReadStream
+  readonly stdout: NodeJS.WriteStream
+  /** From now on calls `handle` with whatever nobody has caught, instead of ending the process. */
+  readonly untilCrash: (handle: (error: unknown) => void) => void
+}
+
 /** The process, as `main.ts` hands it over. */
 export type ProcessEnv = {
   readonly environment: Environment
@@ -24,6 +32,8 @@ export type ProcessEnv = {
   /** Calls `handle` for each SIGTERM, SIGINT and SIGHUP that comes. */
   readonly untilSignal: (handle: (signal: "SIGTERM" | "SIGINT" | "SIGHUP") => void) => void
   readonly exitNow: (code: number) => void
+  /** `null` where there is no terminal on both ends that could show a screen; missing where there never is one. */
+  readonly openTerminal?: () => Terminal | null
 }
 
 /** The options that every command takes, before or after its name. */
@@ -35,6 +45,8 @@ export type GlobalOptions = {
   readonly config?: string
   readonly json?: boolean
   readonly quiet?: boolean
+  /** False with --no-color. */
+  readonly color?: boolean
 }
 
 /** Made for one run of one command. */

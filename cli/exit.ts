@@ -63,12 +63,10 @@ export function failureOf(error: unknown): Failure {
     return { exitCode: EXIT.usage, code: "usage", message: "no command is given", hint: undefined }
   }
   if (error instanceof CommanderError) {
-    return {
-      exitCode: EXIT.usage,
-      code: "usage",
-      message: error.message.replace(/^error: /, ""),
-      hint: undefined,
-    }
+    // A suggestion stands on a line of its own.
+    const [, message = "", hint] =
+      /^(?:error: )?([\s\S]*?)(?:\n\((Did you mean [\s\S]*)\))?$/.exec(error.message) ?? []
+    return { exitCode: EXIT.usage, code: "usage", message, hint }
   }
   if (error instanceof ServeConfigError) {
     return { exitCode: EXIT.config, code: "config", message: error.message, hint: undefined }

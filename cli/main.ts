@@ -4,6 +4,10 @@ import { readFileSync } from "node:fs"
 import { systemClock } from "../src/core/clock.ts"
 import { run } from "./program.ts"
 
+// This program talks to its own server only. A proxy of the environment would get the token.
+process.env.NO_PROXY = "*"
+process.env.no_proxy = "*"
+
 const code = await run(process.argv.slice(2), {
   environment: process.env,
   userId: process.getuid?.() ?? -1,
@@ -32,5 +36,20 @@ const code = await run(process.argv.slice(2), {
     for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => handle(signal))
   },
   exitNow: (code) => process.exit(code),
+  openTerminal: () => {
+    const { stdin, stdout } = process
+    if (!stdin.isTTY || !stdout.isTTY || process.env.TERM === "dumb") return null
+    // Ink takes DEV=true as a wish for its development tools, which are not here.
+    delete process.env.DEV
+    return {
+      stdin,
+      stdout,
+      untilCrash: (handle) => {
+        process.on("uncaughtException", handle)
+        process.on("unhandledRejection", handle)
+      },
+    }
+  },
 })
-process.exit(code)
+// A pipe takes the rest when its reader is ready for it, and exit() alone would not wait for that.
+process.stdout.end(() => process.exit(code))

@@ -8,14 +8,17 @@ import { allowCommand } from "./commands/allow.ts"
 import { checkCommand } from "./commands/check.ts"
 import { deniedCommand } from "./commands/denied.ts"
 import { denyCommand } from "./commands/deny.ts"
+import { doctorCommand } from "./commands/doctor.ts"
 import { exportCommand } from "./commands/export.ts"
 import { importCommand } from "./commands/import.ts"
 import { listCommand } from "./commands/list.ts"
 import { logsCommand } from "./commands/logs.ts"
+import { proxyCommand } from "./commands/proxy.ts"
 import { serveCommand } from "./commands/serve.ts"
 import { statusCommand } from "./commands/status.ts"
+import { watchCommand } from "./commands/watch.ts"
 import { connect } from "./connect.ts"
-import { EXIT, failureOf } from "./exit.ts"
+import { EXIT, failureOf, UsageError } from "./exit.ts"
 import { Output } from "./output.ts"
 
 /** A command is made for one run, and sees nothing but its environment. */
@@ -29,9 +32,12 @@ const COMMANDS: readonly CommandFactory[] = [
   listCommand,
   logsCommand,
   deniedCommand,
+  watchCommand,
   statusCommand,
   importCommand,
   exportCommand,
+  proxyCommand,
+  doctorCommand,
 ]
 
 const EXAMPLES = `Examples:
@@ -56,7 +62,10 @@ export async function run(argv: readonly string[], process: ProcessEnv): Promise
     return exitCode()
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return EXIT.done
-    const failure = failureOf(error)
+    const [, topic] = program.args
+    const isUnknownTopic =
+      error instanceof CommanderError && error.code === "commander.help" && topic !== undefined
+    const failure = failureOf(isUnknownTopic ? new UsageError(`unknown command '${topic}'`) : error)
     outputOf(process, { json: argv.includes("--json") }).failure(failure)
     return failure.exitCode
   }
@@ -123,11 +132,21 @@ export function buildProgram(process: ProcessEnv): { program: Command; exitCode:
       .configureHelp({ showGlobalOptions: command !== program })
       .configureOutput({
         writeOut: (text) => process.write(text),
-        // The error itself is printed by run(), once and with its exit code.
-        writeErr: (text) => (text.startsWith("error:") ? undefined : process.writeError(text)),
+        // The error itself is printed by run(), once and with its exit code. What is left is the help of a run without a
+        // command, which programs cannot read.
+        writeErr: (text) => {
+          const isHelp = program.args.length === 0 && !text.startsWith("error:")
+          if (isHelp && !program.opts<GlobalOptions>().json) process.writeError(text)
+        },
+        getOutHelpWidth: () => helpWidth(process),
+        getErrHelpWidth: () => helpWidth(process),
       })
   }
   return { program, exitCode: () => code }
+}
+
+function helpWidth({ isTerminal, columns }: ProcessEnv): number {
+  return isTerminal ? columns : 80
 }
 
 function outputOf({ write, writeError }: ProcessEnv, { json = false, quiet = false }: GlobalOptions): Output {

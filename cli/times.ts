@@ -2,6 +2,7 @@
 
 import { parseDuration, roughDuration } from "../src/core/duration.ts"
 import { isTtl, LONGEST_TTL_SECONDS } from "../src/core/entry.ts"
+import { quoted } from "../src/core/printable.ts"
 import { UsageError } from "./exit.ts"
 
 const DURATION_HINT = "use 90s, 30m, 8h, 1h30m, 7d or 2w; a bare number is seconds"
@@ -9,7 +10,7 @@ const DURATION_HINT = "use 90s, 30m, 8h, 1h30m, 7d or 2w; a bare number is secon
 /** Seconds of a `--ttl`. */
 export function readTtl(text: string): number {
   const seconds = parseDuration(text)
-  if (seconds === null) throw new UsageError(`"${text}" is no duration`, DURATION_HINT)
+  if (seconds === null) throw new UsageError(`${quoted(text)} is no duration`, DURATION_HINT)
   return inRange(seconds)
 }
 
@@ -29,7 +30,7 @@ export function readSince(text: string, now: number): number {
 /** Seconds of another duration, such as `--wait`. */
 export function readDuration(text: string): number {
   const seconds = parseDuration(text)
-  if (seconds === null) throw new UsageError(`"${text}" is no duration`, DURATION_HINT)
+  if (seconds === null) throw new UsageError(`${quoted(text)} is no duration`, DURATION_HINT)
   return seconds
 }
 
@@ -54,10 +55,15 @@ function readMoment(text: string, now: number): number {
   const moment = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?$/.test(text)
     ? Date.parse(text.length === 10 ? `${text}T00:00` : text.replace(" ", "T"))
     : Number.NaN
-  if (Number.isNaN(moment)) {
-    throw new UsageError(`"${text}" is no time`, "use 2026-11-21T18:00:00Z, 2026-11-21 18:00 or 18:00")
+  if (Number.isNaN(moment) || !isDay(text.slice(0, 10))) {
+    throw new UsageError(`${quoted(text)} is no time`, "use 2026-11-21T18:00:00Z, 2026-11-21 18:00 or 18:00")
   }
   return moment
+}
+
+/** `Date.parse` takes the 31st of February for the 3rd of March. */
+function isDay(text: string): boolean {
+  return new Date(`${text}T00:00Z`).toISOString().startsWith(text)
 }
 
 function inRange(seconds: number): number {

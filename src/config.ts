@@ -23,6 +23,8 @@ export type Flags = {
   readonly listen?: readonly string[]
   readonly trustedProxies?: readonly string[]
   readonly clientIpHeader?: string
+  readonly socketMode?: string
+  readonly socketGroup?: string
 }
 
 export type Config = {
@@ -34,6 +36,10 @@ export type Config = {
   readonly token: string | null
   readonly databasePath: string
   readonly listen: readonly ListenAddress[]
+  /** The mode of a unix socket: who may connect may ask. */
+  readonly socketMode: number
+  /** Its group, by name or number; `null` for the one that it gets by itself. */
+  readonly socketGroup: string | null
   readonly trustedProxies: TrustedProxies
   readonly clientIpHeader: ClientIpHeader
   /** Where the database and the token are kept if nothing else is said. */
@@ -46,10 +52,14 @@ export class ConfigError extends Error {
 }
 
 export const DEFAULT_LISTEN = "127.0.0.1:8765"
+/** The owner and the group of the socket may ask, others may not. */
+export const DEFAULT_SOCKET_MODE = 0o660
 const SYSTEM_CONFIG = "/etc/ipgate/ipgate.toml"
 
 const KEYS: Readonly<Record<string, "text" | "list">> = {
   "server.listen": "list",
+  "server.socket_mode": "text",
+  "server.socket_group": "text",
   "auth.trusted_proxies": "list",
   "auth.client_ip_header": "text",
   "auth.token_file": "text",
@@ -86,6 +96,7 @@ export function loadConfig({ flags, env, userId, read }: ConfigSources): Config 
     where: "default",
   }
   const header = text(flags.clientIpHeader, "IPGATE_CLIENT_IP_HEADER", "auth.client_ip_header")
+  const socketMode = text(flags.socketMode, "IPGATE_SOCKET_MODE", "server.socket_mode")
   const database = text(flags.db, "IPGATE_DB", "database.url")
 
   const config: Config = {
@@ -94,6 +105,8 @@ export function loadConfig({ flags, env, userId, read }: ConfigSources): Config 
     token: env.IPGATE_TOKEN ?? null,
     databasePath: database === null ? `${stateDirectory}/ipgate.db` : databasePath(database, problems),
     listen: listenAddresses(listen, proxies !== null, problems),
+    socketMode: socketMode === null ? DEFAULT_SOCKET_MODE : modeOfSocket(socketMode, problems),
+    socketGroup: text(flags.socketGroup, "IPGATE_SOCKET_GROUP", "server.socket_group")?.value ?? null,
     trustedProxies: proxies === null ? DEFAULT_TRUSTED_PROXIES : trustedProxies(proxies, problems),
     clientIpHeader: header === null ? "X-Real-IP" : clientIpHeader(header, problems),
     stateDirectory,
@@ -164,6 +177,15 @@ function clientIpHeader({ value, where }: Given<string>, problems: string[]): Cl
   if (header !== undefined) return header
   problems.push(`${where}: client_ip_header is ${quoted(value)}: use ${CLIENT_IP_HEADERS.join(" or ")}`)
   return "X-Real-IP"
+}
+
+// Whoever connects is believed, so the rights of others would let every user of the machine claim any address.
+function modeOfSocket({ value, where }: Given<string>, problems: string[]): number {
+  if (/^0?[0-7][0-7]0$/.test(value)) return Number.parseInt(value, 8)
+  problems.push(
+    `${where}: socket_mode is ${quoted(value)}: use three octal digits with no rights for others, such as 0660; socket_group names who else may ask`,
+  )
+  return DEFAULT_SOCKET_MODE
 }
 
 function databasePath({ value, where }: Given<string>, problems: string[]): string {

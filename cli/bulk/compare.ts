@@ -1,6 +1,6 @@
 // What an import would do to the lists as they are: for a dry run.
 
-import { linesOf, parseEntryLine } from "../../src/core/entry-line.ts"
+import { linesOf, linesOfPieces, parseEntryLine } from "../../src/core/entry-line.ts"
 import type { Gate, ImportCounts } from "../../src/core/gate.ts"
 
 export type Comparison = {
@@ -18,12 +18,10 @@ export async function compare(
 ): Promise<Comparison> {
   const permanent = new Set<string>()
   const temporary = new Set<string>()
-  for await (const piece of gate.export()) {
-    for (const line of linesOf(piece)) {
-      const entry = parseEntryLine(line, now)
-      if (typeof entry !== "string")
-        (entry.until === null ? permanent : temporary).add(entry.network.toString())
-    }
+  for await (const line of linesOfPieces(gate.export())) {
+    const entry = parseEntryLine(line, now)
+    if (typeof entry !== "string")
+      (entry.until === null ? permanent : temporary).add(entry.network.toString())
   }
   const lines: string[] = []
   const counts = { added: 0, replaced: 0, unchanged: 0, removed: 0, duplicates: 0, ended: 0 }

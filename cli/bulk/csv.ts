@@ -30,7 +30,7 @@ type Field = { readonly value: string; readonly end: number; readonly breaks: nu
 function plainField(text: string, start: number): Field {
   let end = start
   while (end < text.length && text[end] !== "," && text[end] !== "\n" && text[end] !== "\r") end++
-  return { value: text.slice(start, end), end, breaks: 0 }
+  return { value: text.slice(start, end).trim(), end, breaks: 0 }
 }
 
 function quotedField(text: string, start: number, line: number): Field {
@@ -53,9 +53,15 @@ function quotedField(text: string, start: number, line: number): Field {
 }
 
 /**
- * A field, quoted where it must be. Text that a spreadsheet would take for a formula gets a quote mark in front.
+ * A field, quoted where it must be. Text that a spreadsheet would take for a formula gets a quote mark in front, and so
+ * does text that looks as if it had got one: `fromCsvField` takes one away.
  */
 export function csvField(value: string): string {
-  const harmless = /^[=+\-@\t]/.test(value) ? `'${value}` : value
-  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless
+  const harmless = /^'*[=+\-@\t]/.test(value) ? `'${value}` : value
+  return /[",\r\n]|^\s|\s$/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless
+}
+
+/** The text of a field that `csvField` wrote. */
+export function fromCsvField(field: string): string {
+  return /^'+[=+\-@\t]/.test(field) ? field.slice(1) : field
 }

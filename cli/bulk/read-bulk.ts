@@ -6,7 +6,7 @@ import { explainNetwork } from "../../src/core/explain.ts"
 import { Network } from "../../src/core/network.ts"
 import { UsageError } from "../exit.ts"
 import { type BulkFormat, COLUMNS } from "./bulk-format.ts"
-import { parseCsv } from "./csv.ts"
+import { fromCsvField, parseCsv } from "./csv.ts"
 
 /** One entry of a file. `until` is milliseconds since 1970, `null` for a permanent entry. */
 type BulkEntry = {
@@ -130,7 +130,7 @@ function* csvRows(text: string): Generator<Row> {
     }
     if (fields.length > columns.length)
       throw new SyntaxError(`line ${line}: there are more fields than columns`)
-    const cells = Object.fromEntries(fields.map((field, i) => [columns?.[i], field.trim()]))
+    const cells = Object.fromEntries(fields.map((field, i) => [columns?.[i], fromCsvField(field)]))
     yield { line, cells }
   }
 }

@@ -2,6 +2,7 @@
 
 import { Command } from "commander"
 import { LARGEST_LIMIT } from "../../src/core/page.ts"
+import { quoted } from "../../src/core/printable.ts"
 import { refusedEntryToJson } from "../../src/wire/answers.ts"
 import type { CommandEnv } from "../command-env.ts"
 import { UsageError } from "../exit.ts"
@@ -27,7 +28,7 @@ export function deniedCommand(env: CommandEnv): Command {
     .action(async (options: { limit?: string }) => {
       const limit = Number(options.limit ?? DEFAULT_ROWS)
       if (!Number.isInteger(limit) || limit < 1 || limit > LARGEST_LIMIT) {
-        throw new UsageError(`"${options.limit}" is no number of rows from 1 to ${LARGEST_LIMIT}`)
+        throw new UsageError(`${quoted(options.limit ?? "")} is no number of rows from 1 to ${LARGEST_LIMIT}`)
       }
       const entries = await env.withGate((gate) => gate.refused({ limit, offset: 0 }))
       if (env.out.isJson) {

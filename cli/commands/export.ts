@@ -1,7 +1,7 @@
 // ipgate export: both lists as a file that import takes back.
 
 import { Command, Option } from "commander"
-import { linesOf, parseEntryLine } from "../../src/core/entry-line.ts"
+import { linesOfPieces, parseEntryLine } from "../../src/core/entry-line.ts"
 import { toTime } from "../../src/wire/answers.ts"
 import { BULK_FORMATS, type BulkFormat, COLUMNS } from "../bulk/bulk-format.ts"
 import { csvField } from "../bulk/csv.ts"
@@ -43,39 +43,30 @@ export function exportCommand(env: CommandEnv): Command {
       const format = env.out.isJson ? "json" : options.format
       const wanted = options.temp ? "temp" : options.perm ? "perm" : null
       const { write } = env.process
+      // What goes before the first entry. It waits for that, so that nothing is written when there is no gate.
+      let first = format === "csv" ? `${COLUMNS.join(",")}\n` : format === "json" ? "[" : ""
       let written = 0
-      if (format === "csv") write(`${COLUMNS.join(",")}\n`)
       await env.withGate(async (gate) => {
-        for await (const entry of exported(gate.export(), now)) {
+        for await (const line of linesOfPieces(gate.export())) {
+          const entry = toExported(line, now)
           if (wanted !== null && entry.list !== wanted) continue
           write(
-            format === "json"
-              ? `${written === 0 ? "[" : ","}\n${JSON.stringify(entry)}`
-              : `${textOf(entry, format)}\n`,
+            first +
+              (format === "json"
+                ? `${written === 0 ? "" : ","}\n${JSON.stringify(entry)}`
+                : `${textOf(entry, format)}\n`),
           )
+          first = ""
           written++
         }
+        write(first + (format !== "json" ? "" : written === 0 ? "]\n" : "\n]\n"))
       })
-      if (format === "json") write(written === 0 ? "[]\n" : "\n]\n")
     })
 }
 
 function textOf({ ip, list, ttl, expires, reason }: Exported, format: "values" | "csv"): string {
   if (format === "values") return ip
   return [ip, list, ttl === null ? "" : String(ttl), expires ?? "", csvField(reason ?? "")].join(",")
-}
-
-/** Entries from pieces that may end in the middle of a line. */
-async function* exported(pieces: AsyncIterable<Uint8Array>, now: number): AsyncGenerator<Exported> {
-  let rest = new Uint8Array(0)
-  for await (const piece of pieces) {
-    const bytes = new Uint8Array(rest.length + piece.length)
-    bytes.set(rest)
-    bytes.set(piece, rest.length)
-    const end = bytes.lastIndexOf(10) + 1
-    for (const line of linesOf(bytes.subarray(0, end))) yield toExported(line, now)
-    rest = bytes.slice(end)
-  }
 }
 
 function toExported(line: string, now: number): Exported {

@@ -7,6 +7,7 @@ import { explainNetwork } from "../../src/core/explain.ts"
 import type { Gate } from "../../src/core/gate.ts"
 import { Network } from "../../src/core/network.ts"
 import { LARGEST_LIMIT } from "../../src/core/page.ts"
+import { quoted } from "../../src/core/printable.ts"
 import { keepFollowing } from "../../src/gate/keep-following.ts"
 import { auditRecordToJson } from "../../src/wire/answers.ts"
 import type { CommandEnv } from "../command-env.ts"
@@ -71,7 +72,7 @@ function filterOf({ action, ip }: Options): Filter {
 
 function rowsOf({ limit, since }: Options): number {
   if (limit === undefined) return since === undefined ? DEFAULT_ROWS : Number.POSITIVE_INFINITY
-  if (!/^[1-9][0-9]{0,8}$/.test(limit)) throw new UsageError(`"${limit}" is no number of rows`)
+  if (!/^[1-9][0-9]{0,8}$/.test(limit)) throw new UsageError(`${quoted(limit)} is no number of rows`)
   return Number(limit)
 }
 

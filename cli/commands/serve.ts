@@ -7,7 +7,14 @@ import { checkToken, makeTokenFile, readTokenFile, TokenError } from "../../src/
 import type { CommandEnv } from "../command-env.ts"
 import { EXIT, ServeConfigError } from "../exit.ts"
 
-type Options = { listen?: string[]; trustedProxies?: string[]; clientIpHeader?: string; check?: boolean }
+type Options = {
+  listen?: string[]
+  trustedProxies?: string[]
+  clientIpHeader?: string
+  socketMode?: string
+  socketGroup?: string
+  check?: boolean
+}
 
 export function serveCommand(env: CommandEnv): Command {
   return new Command("serve")
@@ -18,6 +25,8 @@ export function serveCommand(env: CommandEnv): Command {
     .option("--listen <address...>", "host:port or unix:/path; several are possible (default 127.0.0.1:8765)")
     .option("--trusted-proxies <network...>", "who may name the client; default: this machine")
     .option("--client-ip-header <name>", "X-Real-IP (default) or X-Forwarded-For")
+    .option("--socket-mode <mode>", "the rights on a unix socket (default 0660)")
+    .option("--socket-group <name>", "the group of a unix socket: who else may ask")
     .option("--check", "check the configuration and the token, and do not start")
     .addHelpText(
       "before",

@@ -21,6 +21,9 @@ export type ServerConfig = {
   readonly databasePath: string
   readonly trustedProxies: TrustedProxies
   readonly clientIpHeader: ClientIpHeader
+  /** Of unix sockets; the default is 0660, and the group that they get by themselves. */
+  readonly socketMode?: number
+  readonly socketGroup?: string | null
   /** Rows of the audit log that are kept; the default is 200,000. */
   readonly auditRows?: number
 }
@@ -81,7 +84,8 @@ export async function startServer(
       gateFor: (by) => gate.as(by),
       log,
     })
-    for (const address of config.listen) listeners.push(listen(address, table))
+    const access = { mode: config.socketMode ?? 0o660, group: config.socketGroup ?? null }
+    for (const address of config.listen) listeners.push(listen(address, table, access))
 
     sweeper.start()
     // While something is wrong the question is a change, so that a database that only answers is not called well.

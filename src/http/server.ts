@@ -1,7 +1,8 @@
 // The life of the listeners: bind, serve, drain.
 
-import { chmodSync, lstatSync, readFileSync, unlinkSync } from "node:fs"
+import { chmodSync, chownSync, lstatSync, readFileSync, unlinkSync } from "node:fs"
 import { GateError } from "../core/errors.ts"
+import { quoted } from "../core/printable.ts"
 import { formatListenAddress, type ListenAddress } from "../listen-address.ts"
 import type { Handler, Peer } from "./guard.ts"
 import { LARGEST_IMPORT } from "./request-body.ts"
@@ -12,8 +13,11 @@ import type { Routes } from "./routes.ts"
 const IDLE_TIMEOUT = 120
 /** Bytes that Bun takes before any handler runs; each endpoint has its own, smaller bound. */
 const LARGEST_REQUEST = LARGEST_IMPORT + 1024
-/** The owner and the group of the socket may ask, others may not. */
-const SOCKET_MODE = 0o660
+
+/** Who may connect to a unix socket: its mode, and its group by name or number. `null` leaves the group as it is. */
+export type SocketAccess = { readonly mode: number; readonly group: string | null }
+
+const OWNER_AND_GROUP: SocketAccess = { mode: 0o660, group: null }
 
 export type Listener = {
   /** The address in use, with the port that was given out where 0 was asked for. */
@@ -23,9 +27,9 @@ export type Listener = {
 }
 
 /** Throws `GateError` if the address cannot be bound. */
-export function listen(address: ListenAddress, routes: Routes): Listener {
+export function listen(address: ListenAddress, routes: Routes, access = OWNER_AND_GROUP): Listener {
   try {
-    return address.kind === "tcp" ? listenOnTcp(address, routes) : listenOnSocket(address, routes)
+    return address.kind === "tcp" ? listenOnTcp(address, routes) : listenOnSocket(address, routes, access)
   } catch (cause) {
     if (cause instanceof GateError) throw cause
     const detail = cause instanceof Error ? cause.message : String(cause)
@@ -44,7 +48,12 @@ function listenOnTcp(address: ListenAddress & { kind: "tcp" }, routes: Routes): 
   return { address: { ...address, port: server.port ?? address.port }, stop: () => server.stop() }
 }
 
-function listenOnSocket(address: ListenAddress & { kind: "unix" }, routes: Routes): Listener {
+function listenOnSocket(
+  address: ListenAddress & { kind: "unix" },
+  routes: Routes,
+  { mode, group }: SocketAccess,
+): Listener {
+  const groupId = group === null ? null : groupIdOf(group)
   removeStaleSocket(address.path)
   // Nobody else may come in between the birth of the socket and its mode.
   const before = process.umask(0o177)
@@ -55,8 +64,23 @@ function listenOnSocket(address: ListenAddress & { kind: "unix" }, routes: Route
       process.umask(before)
     }
   })()
-  chmodSync(address.path, SOCKET_MODE)
+  try {
+    if (groupId !== null) chownSync(address.path, -1, groupId)
+    chmodSync(address.path, mode)
+  } catch (cause) {
+    void server.stop(true)
+    throw cause
+  }
   return { address, stop: () => server.stop() }
+}
+
+/** The number of a group, from `/etc/group` if it is a name. */
+function groupIdOf(group: string): number {
+  if (/^[0-9]{1,9}$/.test(group)) return Number(group)
+  const entries = readFileSync("/etc/group", "utf8").split("\n")
+  const [, , id] = entries.map((line) => line.split(":")).find(([name]) => name === group) ?? []
+  if (id === undefined) throw new Error(`there is no group ${quoted(group)} (socket_group)`)
+  return Number(id)
 }
 
 type Server = Bun.Server<undefined>

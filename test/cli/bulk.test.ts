@@ -1,0 +1,306 @@
+// `ipgate import` and `ipgate export`: whole files in, or nothing; and what comes out goes in again.
+
+import { describe, expect, test } from "bun:test"
+import { compare } from "../../cli/bulk/compare.ts"
+import type { Gate } from "../../src/core/gate.ts"
+import { throughBothGates, throughBothGatesOnce, type World } from "../support/cli.ts"
+
+const counts = { added: 0, replaced: 0, unchanged: 0, removed: 0, duplicates: 0, ended: 0 }
+
+async function some(world: World): Promise<void> {
+  await world.do("allow 203.0.113.7 192.0.2.0/28 2001:db8::/64")
+  await world.do(["allow", "198.51.100.7", "--ttl", "8h", "-r", "on call"])
+}
+
+throughBothGates((world) => {
+  test("import puts all entries of a file on the lists, and says how many", async () => {
+    await some(world())
+    const file = world().machine.file(
+      "office.txt",
+      "203.0.113.7\n# new\r\n203.0.113.8\r\n\n10.0.0.0/8 # all\n203.0.113.8/32\n",
+    )
+    expect(await world().run(`import ${file}`)).toEqual({
+      code: 0,
+      out: "2 added, 0 replaced, 1 unchanged, 1 duplicate in the file\n",
+      err: "",
+    })
+    expect(await world().addresses("list --perm")).toEqual([
+      "10.0.0.0/8",
+      "192.0.2.0/28",
+      "203.0.113.7",
+      "203.0.113.8",
+      "2001:db8::/64",
+    ])
+    expect((await world().actions()).slice(0, 2).sort()).toEqual([
+      "add_perm 10.0.0.0/8",
+      "add_perm 203.0.113.8",
+    ])
+    expect(await world().json("logs -n 1")).toMatchObject([{ api_client_ip: world().client }])
+    expect((await world().run("check 203.0.113.8 10.1.2.3 203.0.113.7 -q")).code).toBe(0)
+  })
+
+  test("import takes lifetimes and reasons of the file, and of the options where the file names none", async () => {
+    const input = "ip,ttl,reason\n203.0.113.7,1h,office\n203.0.113.8,,\n203.0.113.9,90s,\n"
+    expect(
+      await world().json(["import", "-", "--format", "csv", "--ttl", "8h", "--reason", "bulk"], { input }),
+    ).toEqual({ changed: true, dry_run: false, ...counts, added: 3 })
+    expect(await world().json("list")).toEqual([
+      { list: "temp", ip: "203.0.113.9", expires: "2026-01-01T00:01:30.000Z", reason: "bulk" },
+      { list: "temp", ip: "203.0.113.7", expires: "2026-01-01T01:00:00.000Z", reason: "office" },
+      { list: "temp", ip: "203.0.113.8", expires: "2026-01-01T08:00:00.000Z", reason: "bulk" },
+    ])
+  })
+
+  test("import replaces temporary entries, and leaves out those that have ended", async () => {
+    await some(world())
+    const input = JSON.stringify([
+      { ip: "198.51.100.7", ttl: 60, reason: "shorter" },
+      { ip: "198.51.100.8", expires: "2025-12-31T23:59:59Z" },
+      "203.0.113.7",
+    ])
+    expect(await world().run("import - --format json", { input })).toEqual({
+      code: 0,
+      out: "0 added, 1 replaced, 1 unchanged, 1 already ended and left out\n",
+      err: "",
+    })
+    expect(await world().json("list --temp")).toEqual([
+      { list: "temp", ip: "198.51.100.7", expires: "2026-01-01T00:01:00.000Z", reason: "shorter" },
+    ])
+  })
+
+  test("import --prune removes what the file does not name, up to a number", async () => {
+    await some(world())
+    const before = await world().state()
+    const input = "203.0.113.9\n"
+    for (const option of ["", "--dry-run"]) {
+      const { code, out, err } = await world().run(
+        `import - --format values --prune --max-removals 2 ${option}`,
+        { input },
+      )
+      expect({ code, out }).toEqual({ code: 2, out: "" })
+      expect(err).toContain("would")
+      expect(err).toContain("3 permanent entries")
+      expect(await world().state()).toEqual(before)
+    }
+    expect(await world().run("import - --format values --prune --max-removals 3", { input })).toEqual({
+      code: 0,
+      out: "1 added, 0 replaced, 0 unchanged, 3 removed\n",
+      err: "",
+    })
+    expect(await world().addresses()).toEqual(["203.0.113.9", "198.51.100.7"])
+    expect((await world().run("check 203.0.113.7 -q")).code).toBe(1)
+  })
+
+  test("import --dry-run says what it would do to each entry, and does nothing", async () => {
+    await some(world())
+    const before = await world().state()
+    const input = "ip,ttl\n203.0.113.7,\n203.0.113.8,\n198.51.100.7,1h\n198.51.100.8,1h\n"
+    expect(await world().run("import - --format csv --dry-run --prune", { input })).toEqual({
+      code: 0,
+      out:
+        "= 203.0.113.7\n+ 203.0.113.8\n~ 198.51.100.7\n+ 198.51.100.8\n- 192.0.2.0/28\n- 2001:db8::/64\n" +
+        "2 added, 1 replaced, 1 unchanged, 2 removed (dry run: nothing was changed)\n",
+      err: "",
+    })
+    expect(await world().json("import - --format csv --dry-run --prune", { input })).toEqual({
+      changed: true,
+      dry_run: true,
+      ...counts,
+      added: 2,
+      replaced: 1,
+      unchanged: 1,
+      removed: 2,
+    })
+    expect(await world().state()).toEqual(before)
+  })
+
+  test("import --dry-run is right about lists that do not fit into one piece", async () => {
+    const input = Array.from({ length: 20_000 }, (_, i) => `2001:db8::${i.toString(16)}:1`).join("\n")
+    await world().do("import - --format values", { input })
+    expect(await world().json("import - --format values --dry-run --prune", { input })).toEqual({
+      changed: false,
+      dry_run: true,
+      ...counts,
+      unchanged: 20_000,
+    })
+  })
+
+  test("import --quiet says nothing, and does it", async () => {
+    expect(await world().run("import - --format values -q", { input: "203.0.113.7\n" })).toEqual({
+      code: 0,
+      out: "",
+      err: "",
+    })
+    expect(await world().addresses()).toEqual(["203.0.113.7"])
+  })
+
+  const reasons = [
+    "on call",
+    `"quoted", and 'so'`,
+    " padded ",
+    "=1+1",
+    "+1",
+    "-1",
+    "@x",
+    "'=1+1",
+    "#1",
+    "a,b;c",
+    "当番",
+  ]
+
+  test.each(["csv", "json"])("what export writes as %s, import takes back", async (format) => {
+    await some(world())
+    for (const [i, reason] of reasons.entries()) {
+      await world().do(["allow", `198.51.100.${i + 100}`, "--ttl", "1h", "-r", reason])
+    }
+    const lists = await world().json("list")
+    const { out } = await world().do(`export --format ${format}`)
+    const everything = (await world().addresses()).join(" ")
+    await world().do(`deny ${everything}`)
+    expect(await world().addresses()).toEqual([])
+    expect(await world().json(`import - --format ${format}`, { input: out })).toEqual({
+      changed: true,
+      dry_run: false,
+      ...counts,
+      added: 4 + reasons.length,
+    })
+    expect(await world().json("list")).toEqual(lists)
+  })
+
+  test("an empty export is still a file, which import refuses as empty", async () => {
+    expect(await world().run("export")).toEqual({ code: 0, out: "ip,list,ttl,expires,reason\n", err: "" })
+    expect(await world().run("export --format json")).toEqual({ code: 0, out: "[]\n", err: "" })
+    expect(await world().run("export --format values")).toEqual({ code: 0, out: "", err: "" })
+    for (const [format, input] of [
+      ["csv", "ip,list,ttl,expires,reason\n"],
+      ["json", "[]\n"],
+      ["values", "# nothing\n"],
+    ] as const) {
+      expect(await world().run(`import - --format ${format}`, { input })).toEqual({
+        code: 2,
+        out: "",
+        err: "ipgate: standard input holds no entry\n",
+      })
+    }
+  })
+})
+
+describe("export", () => {
+  throughBothGatesOnce(
+    (world) => {
+      test("writes CSV", async () => {
+        expect(await world().run("export")).toEqual({
+          code: 0,
+          out:
+            "ip,list,ttl,expires,reason\n" +
+            "192.0.2.0/28,perm,,,\n" +
+            "203.0.113.7,perm,,,\n" +
+            "2001:db8::/64,perm,,,\n" +
+            "198.51.100.7,temp,28800,2026-01-01T08:00:00.000Z,on call\n",
+          err: "",
+        })
+      })
+
+      test.each(["export --format json", "export --json"])("%s writes JSON", async (command) => {
+        const { code, out, err } = await world().run(command)
+        expect({ code, err }).toEqual({ code: 0, err: "" })
+        const permanent = { list: "perm", ttl: null, expires: null, reason: null }
+        expect(JSON.parse(out)).toEqual([
+          { ip: "192.0.2.0/28", ...permanent },
+          { ip: "203.0.113.7", ...permanent },
+          { ip: "2001:db8::/64", ...permanent },
+          {
+            ip: "198.51.100.7",
+            list: "temp",
+            ttl: 28800,
+            expires: "2026-01-01T08:00:00.000Z",
+            reason: "on call",
+          },
+        ])
+      })
+
+      test("writes one list, and bare addresses", async () => {
+        expect((await world().run("export --format values")).out).toBe(
+          "192.0.2.0/28\n203.0.113.7\n2001:db8::/64\n198.51.100.7\n",
+        )
+        expect((await world().run("export --format values --temp")).out).toBe("198.51.100.7\n")
+        expect((await world().run("export --format values --perm")).out).toBe(
+          "192.0.2.0/28\n203.0.113.7\n2001:db8::/64\n",
+        )
+      })
+    },
+    { prepare: some },
+  )
+})
+
+describe("what is refused changes nothing", () => {
+  throughBothGatesOnce(
+    (world) => {
+      test.each([
+        [
+          "values",
+          "203.0.113.8\nnonsense\n10.0.0.5/8\n",
+          ["2 bad lines", 'line 2: "nonsense"', 'line 3: "10.0.0.5/8" has host bits'],
+        ],
+        [
+          "csv",
+          "ip,ttl\n203.0.113.8,1h\n203.0.113.9,soon\n",
+          ["1 bad line,", 'line 3: "soon" is no lifetime'],
+        ],
+        ["csv", "ip,list\n203.0.113.8,temp\n", ["line 2: a temporary entry needs a lifetime"]],
+        ["csv", "ip,list,ttl\n203.0.113.8,perm,1h\n", ["line 2: a permanent entry has no lifetime"]],
+        ["csv", "ip,list\n203.0.113.8,white\n", ["line 2: the list must be perm or temp"]],
+        ["csv", "ip,reason\n203.0.113.8,x\n", ["line 2: a reason belongs to a temporary entry"]],
+        ["csv", `ip,ttl,reason\n203.0.113.8,1h,${"x".repeat(501)}\n`, ["line 2: reason is longer than 500"]],
+        ["csv", "address\n203.0.113.8\n", ["line 1: the first line must name the columns"]],
+        ["csv", 'ip\n203.0.113.8\n"203.0.113.9\n', ["line 3: a quote is never closed"]],
+        ["csv", "ip\n203.0.113.8,1h\n", ["line 2: there are more fields than columns"]],
+        ["json", "[", ["not valid JSON"]],
+        ["json", "{}", ["must be an array"]],
+        ["json", '["203.0.113.8", 7, null]', ["line 2", "line 3"]],
+        ["values", "203.0.113.8\0\n", ["is not UTF-8 text"]],
+      ] as const)("%s %j", async (format, input, messages) => {
+        const before = await world().state()
+        for (const option of ["", "--dry-run"]) {
+          const { code, out, err } = await world().run(`import - --format ${format} ${option}`, { input })
+          expect({ code, out }).toEqual({ code: 2, out: "" })
+          for (const message of messages) expect(err).toContain(message)
+        }
+        expect(await world().state()).toEqual(before)
+      })
+
+      test.each([
+        ["import -", "the format of standard input is not known"],
+        ["import office.doc", "the format of office.doc is not known by its name"],
+        ["import - --format xml", "Allowed choices are values, csv, json"],
+        ["import - --format values --ttl 0", "a lifetime is 1 s to ten years"],
+        ["import - --format values --ttl soon", '"soon" is no duration'],
+        ["import - --format values --prune --max-removals x", "is no number"],
+        ["import /proc/no/such/file.txt", "/proc/no/such/file.txt cannot be read"],
+        ["import", "missing required argument 'file'"],
+        ["export --temp --perm", "--temp and --perm exclude each other"],
+        ["export --format xml", "Allowed choices are values, csv, json"],
+      ])("%s", async (command, message) => {
+        const { code, out, err } = await world().run(command, { input: "203.0.113.8\n" })
+        expect({ code, out }).toEqual({ code: 2, out: "" })
+        expect(err).toContain(message)
+      })
+    },
+    { prepare: some },
+  )
+})
+
+// What comes over a network comes in pieces of any size.
+test.each([1, 7, 1000])("a comparison is right whatever the pieces of %d bytes cut through", async (size) => {
+  const encoder = new TextEncoder()
+  const held = encoder.encode("192.0.2.0/28\n203.0.113.7\n198.51.100.7\t2026-01-01T08:00:00.000Z\t当番\n")
+  const gate = {
+    async *export() {
+      for (let start = 0; start < held.length; start += size) yield held.slice(start, start + size)
+    },
+  }
+  const wanted = encoder.encode("203.0.113.7\n203.0.113.8\n198.51.100.7\t60\n")
+  const { counts: found, lines } = await compare(gate as unknown as Gate, wanted, Date.UTC(2026, 0, 1), true)
+  expect(lines).toEqual(["= 203.0.113.7", "+ 203.0.113.8", "~ 198.51.100.7", "- 192.0.2.0/28"])
+  expect(found).toEqual({ ...counts, added: 1, replaced: 1, unchanged: 1, removed: 1 })
+})

@@ -1,0 +1,138 @@
+// The edge of the process: real arguments, a real environment, real pipes, a real exit code.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { join } from "node:path"
+import { CliMachine } from "../support/cli.ts"
+import { type RunningServer, runServer, TOKEN } from "../support/running-server.ts"
+
+const MAIN = join(import.meta.dir, "../../cli/main.ts")
+const machine = new CliMachine()
+const database = machine.path("ipgate.db")
+
+afterAll(() => machine.remove())
+
+type Settings = { readonly input?: string; readonly environment?: Readonly<Record<string, string>> }
+
+/** Nothing of the environment of the tests gets in, so that neither a proxy nor a token of this machine counts. */
+function start(command: readonly string[], { input = "", environment = {} }: Settings = {}) {
+  return Bun.spawn([...command], {
+    cwd: machine.home,
+    env: {
+      PATH: process.env.PATH ?? "",
+      HOME: machine.home,
+      BUN: process.execPath,
+      MAIN,
+      DATABASE: database,
+      ...environment,
+    },
+    stdin: new Blob([input]),
+    stdout: "pipe",
+    stderr: "pipe",
+  })
+}
+
+async function finished(process: ReturnType<typeof start>) {
+  const [out, err, code] = await Promise.all([process.stdout.text(), process.stderr.text(), process.exited])
+  return { code, out, err }
+}
+
+const ipgate = (command: string, settings?: Settings) =>
+  finished(start([process.execPath, MAIN, ...command.split(" ")], settings))
+
+/** A pipeline, in which `ipgate` is the program. */
+const shell = (script: string) =>
+  finished(start(["bash", "-c", `ipgate() { "$BUN" "$MAIN" "$@" --offline --db "$DATABASE"; }; ${script}`]))
+
+describe("a run", () => {
+  test("gives its output to stdout and 0 to the shell", async () => {
+    const { code, out, err } = await ipgate("--version")
+    expect({ code, err }).toEqual({ code: 0, err: "" })
+    expect(out).toStartWith("ipgate ")
+  })
+
+  test("gives its error to stderr and its exit code to the shell", async () => {
+    expect(await ipgate("allow nonsense")).toEqual({
+      code: 2,
+      out: "",
+      err: 'ipgate: "nonsense" is not an IP address or CIDR\n',
+    })
+  })
+
+  test("reads standard input", async () => {
+    expect(await ipgate(`allow - --offline --db ${database}`, { input: "203.0.113.7\n" })).toEqual({
+      code: 0,
+      out: "allowed 203.0.113.7 permanently\n",
+      err: "",
+    })
+    expect(
+      await ipgate(`import - --format values --offline --db ${database}`, { input: "203.0.113.8\n" }),
+    ).toMatchObject({ code: 0, err: "" })
+    expect((await ipgate(`list --offline --db ${database}`)).out).toContain("203.0.113.8")
+  })
+})
+
+describe("a pipe", () => {
+  const COUNT = 5_000
+
+  beforeAll(async () => {
+    const file = machine.file(
+      "many.txt",
+      Array.from({ length: COUNT }, (_, i) => `10.1.${i >> 8}.${i & 255}\n`).join(""),
+    )
+    const { code, err } = await ipgate(`import ${file} --offline --db ${database}`)
+    expect({ code, err }).toEqual({ code: 0, err: "" })
+  })
+
+  // A pipe holds 64 KiB, and these outputs are several times as long: the reader comes when the writer waits already.
+  test.each(["list --json", "export", "logs -n 5000"])(
+    "%s gets through to the last line, however late it is read",
+    async (command) => {
+      const { out } = await shell(`ipgate ${command} | { sleep 0.3; cat; }; echo "exit \${PIPESTATUS[0]}"`)
+      expect(out).toEndWith("exit 0\n")
+      const text = out.slice(0, -"exit 0\n".length)
+      if (command.endsWith("--json")) expect(JSON.parse(text)).toHaveLength(COUNT + 2)
+      else expect(text.split("\n").length).toBeGreaterThan(COUNT)
+    },
+  )
+
+  test("that is closed early ends the run, and makes no noise", async () => {
+    expect(await shell("ipgate list --json | head -c 1")).toEqual({ code: 0, out: "[", err: "" })
+  })
+})
+
+describe("a proxy for the web", () => {
+  let server: RunningServer
+  let proxy: Bun.Server<undefined>
+  const seen: string[] = []
+
+  beforeAll(async () => {
+    server = await runServer()
+    proxy = Bun.serve({
+      hostname: "127.0.0.1",
+      port: 0,
+      fetch: (request) => {
+        seen.push(`${request.url} ${request.headers.get("Authorization")}`)
+        return new Response("a page of the proxy", { status: 502 })
+      },
+    })
+  })
+
+  afterAll(async () => {
+    await proxy.stop(true)
+    await server.stop()
+  })
+
+  test.each(["http_proxy", "HTTP_PROXY", "all_proxy"])(
+    "in %s gets neither the question nor the token",
+    async (name) => {
+      seen.length = 0
+      const environment = {
+        [name]: `http://127.0.0.1:${proxy.port}`,
+        IPGATE_SERVER: server.url,
+        IPGATE_TOKEN: TOKEN,
+      }
+      const { code, err } = await ipgate("list", { environment })
+      expect({ code, err, seen }).toEqual({ code: 0, err: "", seen: [] })
+    },
+  )
+})
