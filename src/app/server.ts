@@ -1,9 +1,7 @@
 // The server, put together: the thread of the database, the lists in memory, the sweeper, and last the listeners.
 
-import type { Allowlist } from "../core/allowlist.ts"
 import { AUDIT_LOG_ROWS } from "../core/audit.ts"
 import type { Clock } from "../core/clock.ts"
-import { applyImported } from "../gate/apply.ts"
 import { Sweeper } from "../gate/sweeper.ts"
 import { decideBy } from "../http/auth.ts"
 import { BearerTokens } from "../http/bearer.ts"
@@ -50,17 +48,12 @@ export async function startServer(
   log: Log,
 ): Promise<RunningServer> {
   const startedAt = clock.mono()
-  let loaded: Allowlist | null = null
-  let accept: WritePath["accept"] | null = null
+  let path: WritePath | null = null
   const store = new ThreadStore(
     { path: config.databasePath, auditRows: config.auditRows ?? AUDIT_LOG_ROWS },
     {
-      onLateCommit: (changes, committed) => {
-        accept?.(changes, committed)
-      },
-      onLateImport: (imported) => {
-        if (loaded !== null) void applyImported(loaded, imported)
-      },
+      onLateCommit: (changes, committed) => path?.accept(changes, committed),
+      onLateImport: (imported) => path?.acceptLateImport(imported),
     },
   )
   const listeners: Listener[] = []
@@ -68,13 +61,11 @@ export async function startServer(
     const { created } = await store.open(clock.wall())
     if (created) log.warn("made a new, empty database: nobody is let in yet", { path: config.databasePath })
     const { allowlist, badRows } = await loadAllowlist(store, clock)
-    loaded = allowlist
     if (badRows > 0)
       log.error("the database holds rows that are no networks; they let nobody in", { rows: badRows })
 
-    const path = await assembleWritePath(store, allowlist, clock, startedAt)
+    path = await assembleWritePath(store, allowlist, clock, startedAt)
     const { gate, queue, health, feed, counters, refused } = path
-    accept = path.accept
     const sweeper = new Sweeper(allowlist, queue, clock)
     const clients = new ClientAddresses(config.trustedProxies, config.clientIpHeader)
     const table = routes({

@@ -6,12 +6,12 @@ import type { Clock } from "../core/clock.ts"
 import { DecisionCounters } from "../core/decision-counters.ts"
 import { EndedEntries } from "../core/ended-entries.ts"
 import { RefusedClients } from "../core/refused-clients.ts"
-import { applyCommitted } from "../gate/apply.ts"
+import { applyCommitted, applyLateImport } from "../gate/apply.ts"
 import { ChangeFeed } from "../gate/change-feed.ts"
 import { Health } from "../gate/health.ts"
 import { LocalGate } from "../gate/local-gate.ts"
 import { CommitQueue } from "../store/commit-queue.ts"
-import type { Committed, Store } from "../store/store.ts"
+import type { Committed, Imported, Store } from "../store/store.ts"
 
 export type WritePath = {
   readonly gate: LocalGate
@@ -22,6 +22,7 @@ export type WritePath = {
   readonly refused: RefusedClients
   /** Takes over what was committed; for an answer that comes after its caller has given up. */
   readonly accept: (changes: readonly Change[], committed: Committed) => void
+  readonly acceptLateImport: (imported: Imported) => void
 }
 
 /** `startedAt` is on the monotonic clock: from there the uptime counts. Rejects if the store cannot be asked. */
@@ -40,6 +41,7 @@ export async function assembleWritePath(
   const accept = (changes: readonly Change[], committed: Committed) => {
     feed.publish(applyCommitted(allowlist, ended, changes, committed))
   }
+  const acceptLateImport = (imported: Imported) => feed.publish(applyLateImport(allowlist, imported))
   const queue = new CommitQueue((changes) => health.watchWrite(store.commit(changes)), accept)
   const gate = new LocalGate({
     store,
@@ -53,5 +55,5 @@ export async function assembleWritePath(
     counters,
     refused,
   })
-  return { gate, queue, health, feed, counters, refused, accept }
+  return { gate, queue, health, feed, counters, refused, accept, acceptLateImport }
 }

@@ -66,6 +66,13 @@ export async function applyImported(
   for (const chunk of present) await inSlices(chunk, (slice) => addChunk(allowlist, slice))
 }
 
+/** The same in one go, for an import whose caller has given up: changes that came after it must not be overtaken. */
+export function applyLateImport(allowlist: Allowlist, { present, absent, after }: Imported): FeedEvent[] {
+  for (const chunk of absent) readChunk(chunk, (network) => allowlist.removePermanent(network))
+  for (const chunk of present) addChunk(allowlist, chunk)
+  return [{ kind: "reload", id: after }]
+}
+
 /** Adds the entries of a chunk; returns how many records were no network. */
 export function addChunk(allowlist: Allowlist, chunk: SnapshotChunk): number {
   return readChunk(chunk, (network, expiresAt) => {

@@ -21,6 +21,7 @@ export class ChangeFeed {
   }
 
   publish(events: readonly FeedEvent[]): void {
+    if (events.length === 0) return
     for (const event of events) this.newest = Math.max(this.newest, event.id)
     for (const follower of this.followers) follower.take(events)
   }

@@ -53,12 +53,20 @@ export async function createDatabaseFile(path: string): Promise<boolean> {
     await memory.execute({ sql: "VACUUM INTO ?", args: [draft] })
     fsyncSync(file)
     linkSync(draft, path)
+    syncDirectory(directory)
   } finally {
     memory.close()
     closeSync(file)
     rmSync(workshop, { recursive: true, force: true })
   }
   return true
+}
+
+// A new name survives a power cut only when its directory has reached the disk.
+function syncDirectory(path: string): void {
+  const directory = openSync(path, "r")
+  fsyncSync(directory)
+  closeSync(directory)
 }
 
 function hasLog(path: string): boolean {
