@@ -47,6 +47,25 @@ function problems(sources: Sources): string[] {
 
 const toml = (text: string) => ({ files: { [SYSTEM_FILE]: text } })
 
+describe("the rights on a unix socket", () => {
+  test.each([
+    ["0660", 0o660],
+    ["660", 0o660],
+    ["0600", 0o600],
+    ["0770", 0o770],
+  ])("socket_mode %s", (text, mode) => {
+    expect(load({ flags: { socketMode: text } }).socketMode).toBe(mode)
+  })
+
+  test.each(["0666", "0661", "rw-rw----", "", "1660", "66"])("socket_mode %j is refused", (text) => {
+    expect(problems({ flags: { socketMode: text } })).toEqual([expect.stringContaining("socket_mode is ")])
+  })
+
+  test("the group is a name or a number, taken as it is", () => {
+    expect(load({ env: { IPGATE_SOCKET_GROUP: "www-data" } }).socketGroup).toBe("www-data")
+  })
+})
+
 describe("without anything said", () => {
   const DEFAULTS = {
     server: "127.0.0.1:8765",
@@ -55,6 +74,8 @@ describe("without anything said", () => {
     listen: [{ kind: "tcp", hostname: "127.0.0.1", port: 8765 }],
     trustedProxies: DEFAULT_TRUSTED_PROXIES,
     clientIpHeader: "X-Real-IP",
+    socketMode: 0o660,
+    socketGroup: null,
   } as const
 
   test.each<readonly [string, number, Environment, string]>([
