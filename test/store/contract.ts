@@ -1,8 +1,8 @@
 // The contract of `Store`, as one suite for every implementation.
 
 import { afterEach, describe, expect, test } from "bun:test"
-import { copyFileSync, mkdirSync, renameSync, statSync, unlinkSync } from "node:fs"
-import { dirname, join } from "node:path"
+import { copyFileSync, mkdirSync, readdirSync, renameSync, statSync, unlinkSync } from "node:fs"
+import { basename, dirname, join } from "node:path"
 import fc from "fast-check"
 import type { AuditRecord } from "../../src/core/audit.ts"
 import type { Change, Outcome } from "../../src/core/change.ts"
@@ -85,6 +85,15 @@ export function describeStore(name: string, make: (config: StoreConfig) => Store
         }
         const modes = [dirname(path), path, `${path}-wal`].map((file) => statSync(file).mode & 0o777)
         expect(modes).toEqual([0o700, 0o600, 0o600])
+      })
+
+      test("takes a path as it is, whatever its characters", async () => {
+        const path = join(newPath("a directory"), "50%41 off? #1 [é]&a=b+c;'.db")
+        const first = await open({ path })
+        await first.commit([addPermanent("192.0.2.1")])
+        expect(readdirSync(dirname(path)).toSorted()).toEqual([basename(path), `${basename(path)}-wal`])
+        const second = await reopened(first, path)
+        expect(await permanentOf(second)).toEqual(["192.0.2.1"])
       })
 
       test("leaves the mode of a directory that is there", async () => {
