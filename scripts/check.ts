@@ -3,12 +3,21 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { MISSING } from "../test/e2e/proxies/proxy-programs.ts"
 import { NGINX } from "../test/support/nginx.ts"
 
 type Count = { passed: number; failed: number; skipped: number }
 
-/** Programs of the system that tests need, by the name of the package: where each is, or `null`. */
-const PROGRAMS: Readonly<Record<string, string | null>> = { nginx: NGINX, curl: Bun.which("curl") }
+const SYSTEM_PATH = `${process.env.PATH ?? ""}:/usr/sbin:/usr/local/sbin`
+
+/** What tests need besides Bun, by the command that installs it: whether it is there. */
+const PROGRAMS: ReadonlyArray<readonly [name: string, present: boolean, install: string]> = [
+  ["nginx", NGINX !== null, "apt-get install nginx"],
+  ...["caddy", "haproxy", "curl", "tmux"].map(
+    (name) => [name, Bun.which(name, { PATH: SYSTEM_PATH }) !== null, `apt-get install ${name}`] as const,
+  ),
+  ...["traefik", "envoy"].map((name) => [name, !MISSING.includes(name), "./scripts/proxies"] as const),
+]
 
 const patterns = process.argv.slice(2)
 const inCi = process.env.CI === "true" || process.env.CI === "1"
@@ -21,11 +30,8 @@ if (patterns.length === 0) {
 step("build", ["run", "build"])
 add(tests(patterns))
 
-const missing = Object.entries(PROGRAMS).flatMap(([name, path]) => (path === null ? [name] : []))
-if (missing.length > 0) {
-  console.error(
-    `\nThe tests that need ${missing.join(" and ")} were left out. To run them: apt-get install ${missing.join(" ")}`,
-  )
+for (const [name, present, install] of PROGRAMS) {
+  if (!present) console.error(`\nThe tests that need ${name} were left out. To run them: ${install}`)
 }
 // Whoever forgets to install a program in CI must not get a green run for it.
 if (inCi) add({ passed: 0, failed: total.skipped, skipped: -total.skipped })

@@ -209,6 +209,8 @@ async function examineListeners({ listen, server }: Config, report: Report): Pro
   // Whoever has set nothing and asks a server elsewhere has none here.
   if (server !== DEFAULT_LISTEN && all.every(({ text }) => text === DEFAULT_LISTEN)) return
   for (const { address, text } of all) {
+    // Chosen at the start of the server, and known to it alone.
+    if (address.kind === "tcp" && address.port === 0) continue
     const target: Target =
       address.kind === "unix"
         ? { kind: "unix", path: address.path }
