@@ -61,7 +61,10 @@ function leaveOutDevtools(): BunPlugin {
     name: "leave-out-devtools",
     setup(build) {
       build.onResolve({ filter: /^react-devtools-core$/ }, ({ path }) => ({ path, namespace: "left-out" }))
-      build.onLoad({ filter: /.*/, namespace: "left-out" }, () => ({ contents: "export default {}", loader: "js" }))
+      build.onLoad({ filter: /.*/, namespace: "left-out" }, () => ({
+        contents: "export default {}",
+        loader: "js",
+      }))
     },
   }
 }
