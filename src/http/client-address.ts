@@ -54,6 +54,11 @@ export class ClientAddresses {
     return verdict
   }
 
+  /** True if every loopback address is a trusted proxy, as it is unless somebody says otherwise. */
+  get trustsLoopback(): boolean {
+    return LOOPBACK.every((loopback) => this.trusted.networks.some((trusted) => trusted.contains(loopback)))
+  }
+
   // From the right, over the hops that are trusted proxies: the first other one is the client. Every proxy appends the
   // peer that it saw, so what stands further left was written by somebody who is not trusted.
   private forwardedFor(text: string): Address | null {

@@ -34,7 +34,12 @@ export type RouteParts = {
  * not reach `/auth`. Each is one function for every method, because a table of methods answers 404 where 405 is due
  * and runs the GET handler for HEAD. Whatever matches no path is `notFound`.
  */
-export type Routes = { readonly paths: Readonly<Record<string, Handler>>; readonly notFound: Handler }
+export type Routes = {
+  readonly paths: Readonly<Record<string, Handler>>
+  readonly notFound: Handler
+  /** True if every peer from this machine is a trusted proxy. */
+  readonly trustsLoopback: boolean
+}
 
 export function routes({ decide, clients, tokens, gateFor, log }: RouteParts): Routes {
   const failed = (cause: unknown) => answerFailure(cause, log)
@@ -63,6 +68,7 @@ export function routes({ decide, clients, tokens, gateFor, log }: RouteParts): R
       [`${API_PREFIX}*`]: api,
     },
     notFound: guarded(() => text(404, "not found"), failed),
+    trustsLoopback: clients.trustsLoopback,
   }
 }
 

@@ -4,7 +4,9 @@ import { chmodSync, chownSync, lstatSync, readFileSync, unlinkSync } from "node:
 import { GateError } from "../core/errors.ts"
 import { quoted } from "../core/printable.ts"
 import { formatListenAddress, type ListenAddress } from "../listen-address.ts"
+import { AUTH_PATH, AUTHZ_PATH } from "../wire/paths.ts"
 import type { Handler, Peer } from "./guard.ts"
+import { onlyLocalPeers } from "./local-peers.ts"
 import { LARGEST_IMPORT } from "./request-body.ts"
 import { internalError } from "./responses.ts"
 import type { Routes } from "./routes.ts"
@@ -39,8 +41,10 @@ export function listen(address: ListenAddress, routes: Routes, access = OWNER_AN
 
 function listenOnTcp(address: ListenAddress & { kind: "tcp" }, routes: Routes): Listener {
   const peerOf = (request: Request, server: Server): Peer => server.requestIP(request)?.address ?? null
+  // Asking is an eighth of the cost of a decision. Where every possible peer is trusted, one stands for all of them.
+  const deciderOf = routes.trustsLoopback && onlyLocalPeers(address) ? () => address.hostname : peerOf
   const server = Bun.serve({
-    ...options(routes, peerOf),
+    ...options(routes, peerOf, deciderOf),
     hostname: address.hostname,
     port: address.port,
     reusePort: false,
@@ -59,7 +63,7 @@ function listenOnSocket(
   const before = process.umask(0o177)
   const server = (() => {
     try {
-      return Bun.serve({ ...options(routes, () => "unix"), unix: address.path })
+      return Bun.serve({ ...options(routes, unixPeer, unixPeer), unix: address.path })
     } finally {
       process.umask(before)
     }
@@ -85,12 +89,22 @@ function groupIdOf(group: string): number {
 
 type Server = Bun.Server<undefined>
 
-function options(routes: Routes, peerOf: (request: Request, server: Server) => Peer) {
-  const served = (handle: Handler) => (request: Request, server: Server) =>
-    handle(request, peerOf(request, server))
+type PeerOf = (request: Request, server: Server) => Peer
+
+const unixPeer: PeerOf = () => "unix"
+
+const DECISIONS: readonly string[] = [AUTH_PATH, AUTHZ_PATH, `${AUTHZ_PATH}/*`]
+
+/** `deciderOf` tells the peer of a decision, `peerOf` that of everything else. */
+function options(routes: Routes, peerOf: PeerOf, deciderOf: PeerOf) {
+  const served = (handle: Handler, peer: PeerOf) => (request: Request, server: Server) =>
+    handle(request, peer(request, server))
+  const paths = Object.entries(routes.paths)
   return {
-    routes: Object.fromEntries(Object.entries(routes.paths).map(([path, handle]) => [path, served(handle)])),
-    fetch: served(routes.notFound),
+    routes: Object.fromEntries(
+      paths.map(([path, handle]) => [path, served(handle, DECISIONS.includes(path) ? deciderOf : peerOf)]),
+    ),
+    fetch: served(routes.notFound, peerOf),
     // Synchronous: an error handler that resolves later without a Response is sent as a 204.
     error: () => internalError(),
     development: false,

@@ -244,6 +244,7 @@ test("the dispatcher that stands in for a port matches paths as Bun does", async
   const table: Routes = {
     paths: Object.fromEntries(names.map((name) => [name, named(name)])),
     notFound: named("not found"),
+    trustsLoopback: false,
   }
   const real = Bun.serve({
     port: 0,

@@ -132,7 +132,11 @@ export function listenWithFaults() {
   })
   return listen(
     { kind: "tcp", hostname: "127.0.0.1", port: 0 },
-    { paths, notFound: guarded(() => new Response(null, { status: 404 }), internalError) },
+    {
+      paths,
+      notFound: guarded(() => new Response(null, { status: 404 }), internalError),
+      trustsLoopback: false,
+    },
   )
 }
 

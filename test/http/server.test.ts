@@ -14,7 +14,11 @@ import { ask, RawConnection, requestText } from "../support/raw-http.ts"
 import { ANY_PORT } from "../support/running-server.ts"
 
 const hello: Handler = () => new Response("hello")
-const ROUTES: Routes = { paths: { "/hello": hello }, notFound: () => new Response(null, { status: 404 }) }
+const ROUTES: Routes = {
+  paths: { "/hello": hello },
+  notFound: () => new Response(null, { status: 404 }),
+  trustsLoopback: false,
+}
 
 let directory: string
 let open: Listener[]
