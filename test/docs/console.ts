@@ -1,18 +1,25 @@
-// The console of an administrator: a home directory, a shell that stays open, and a server in another terminal.
+// The console of an administrator: a home directory, a shell that stays open, a server in another terminal, sites behind nginx.
 
 import { chmodSync, chownSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { formatListenAddress } from "../../src/listen-address.ts"
 import { AS_ORDINARY_USER, builtBinary } from "../support/binary.ts"
+import { NGINX, type Nginx, startNginx } from "../support/nginx.ts"
 
-/** What the pages show in place of the home directory and the server's address of a run. */
-const SHOWN = { home: "/home/admin", server: "127.0.0.1:8765" } as const
+/** What the pages show in place of the directories and the server's address of a run. */
+const SHOWN = { home: "/home/admin", sockets: "/run/ipgate", server: "127.0.0.1:8765" } as const
 
 /** The path of curl, which the pages use; without it the tests that need it are left out, and that is said once. */
 export const CURL = Bun.which("curl")
 if (CURL === null) {
   console.error(
     "curl is missing, so the session of the README was left out. Install it with: apt-get install curl",
+  )
+}
+if (NGINX === null) {
+  console.error(
+    "nginx is missing, so what the pages prove behind it was left out. Install it with: apt-get install nginx",
   )
 }
 
@@ -25,25 +32,29 @@ export type Ran = { readonly output: string; readonly exitCode: number }
 
 /**
  * Runs commands as the pages write them, with the built binary as `ipgate`, as a user without rights whose home is
- * new. A page says `127.0.0.1:8765` and `/home/admin`; here the port is a free one and home a temporary directory, so
- * both are replaced on the way in and on the way out.
+ * new. A page says `127.0.0.1:8765`, `/home/admin` and `/run/ipgate`; here the port is a free one and the directories
+ * are temporary, so they are replaced on the way in and on the way out.
  */
 export class Console {
   readonly home: string
   private readonly directory: string
+  private readonly sockets: string
   private readonly env: Readonly<Record<string, string>>
   private readonly shell: Bun.Subprocess<"pipe", "pipe", "inherit">
   private readonly shellOutput: Output
   private server: { process: Bun.Subprocess; output: Output; address: string } | null = null
+  private page: Bun.Server<undefined> | null = null
+  private readonly sites: Array<{ shown: string; real: string; nginx: Nginx }> = []
 
   constructor() {
     this.directory = mkdtempSync(join(tmpdir(), "ipgate-docs-"))
     chmodSync(this.directory, 0o755)
     this.home = join(this.directory, "home")
+    this.sockets = join(this.directory, "run")
     const bin = join(this.directory, "bin")
     const tmp = join(this.directory, "tmp")
     const config = join(this.directory, "ipgate.toml")
-    for (const path of [this.home, bin, tmp]) {
+    for (const path of [this.home, this.sockets, bin, tmp]) {
       mkdirSync(path)
       own(path)
     }
@@ -57,7 +68,6 @@ export class Console {
       TMPDIR: tmp,
       TZ: "UTC",
       LC_ALL: "C.UTF-8",
-      IPGATE_LISTEN: "127.0.0.1:0",
       // Keeps the configuration of the machine out.
       IPGATE_CONFIG: config,
     }
@@ -93,7 +103,8 @@ export class Console {
   async serve(command: string): Promise<string> {
     const process = Bun.spawn([...AS_ORDINARY_USER, "bash", "-c", `exec ${this.toReal(command)}`], {
       cwd: this.home,
-      env: this.env,
+      // For the server alone: every other command sees an installation in which nothing is set.
+      env: { ...this.env, IPGATE_LISTEN: "127.0.0.1:0" },
       stdin: "ignore",
       stdout: "pipe",
       stderr: "pipe",
@@ -105,6 +116,19 @@ export class Console {
     this.server = { process, output, address }
     await this.run(`export IPGATE_SERVER=${address}`)
     return this.toShown(said.trimEnd())
+  }
+
+  /** Puts a page behind nginx with docs/nginx.conf, under the URL that is shown, in front of the server that runs. */
+  async publish(shown: string, edit: (configuration: string) => string = (text) => text): Promise<void> {
+    if (this.server === null) throw new Error("no server runs")
+    this.page ??= Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("the page\n") })
+    const nginx = await startNginx({
+      directory: this.directory,
+      gate: this.server.address,
+      site: `127.0.0.1:${this.page.port}`,
+      edit,
+    })
+    this.sites.push({ shown, real: `http://${formatListenAddress(nginx.ipv4)}/`, nginx })
   }
 
   /** Ends the server with a signal, and returns its last words and its exit code. */
@@ -121,6 +145,8 @@ export class Console {
 
   /** Ends what still runs, by its id, and removes the directory. */
   async close(): Promise<void> {
+    for (const { nginx } of this.sites) await nginx[Symbol.asyncDispose]()
+    await this.page?.stop(true)
     if (this.server !== null) await this.endServer("SIGTERM")
     this.shell.stdin.end()
     await this.shell.exited
@@ -128,13 +154,19 @@ export class Console {
   }
 
   private toReal(text: string): string {
-    const here = text.replaceAll(SHOWN.home, this.home)
+    const here = this.sites.reduce(
+      (text, { shown, real }) => text.replaceAll(shown, real),
+      text.replaceAll(SHOWN.home, this.home).replaceAll(SHOWN.sockets, this.sockets),
+    )
     return this.server === null ? here : here.replaceAll(SHOWN.server, this.server.address)
   }
 
   private toShown(text: string): string {
     // A terminal does not show the carriage returns of HTTP.
-    const there = text.replaceAll("\r", "").replaceAll(this.home, SHOWN.home)
+    const there = this.sites.reduce(
+      (text, { shown, real }) => text.replaceAll(real, shown),
+      text.replaceAll("\r", "").replaceAll(this.home, SHOWN.home).replaceAll(this.sockets, SHOWN.sockets),
+    )
     return this.server === null ? there : there.replaceAll(this.server.address, SHOWN.server)
   }
 }

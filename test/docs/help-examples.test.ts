@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import type { ProcessEnv } from "../../cli/command-env.ts"
 import { EXIT } from "../../cli/exit.ts"
 import { buildProgram } from "../../cli/program.ts"
+import { NGINX } from "../support/nginx.ts"
 import { Console } from "./console.ts"
 
 const { program } = buildProgram({} as ProcessEnv)
@@ -20,7 +21,8 @@ let admin: Console
 beforeAll(async () => {
   admin = new Console()
   for (const [name, content] of Object.entries(FILES)) admin.write(name, content)
-  await admin.serve("ipgate serve")
+  await admin.serve("ipgate serve --listen 127.0.0.1:0 unix:/run/ipgate/ipgate.sock")
+  if (NGINX !== null) await admin.publish("https://example.org/")
 })
 afterAll(() => admin.close())
 
@@ -30,6 +32,7 @@ describe.each(["", ...commands])("ipgate %s --help", (command) => {
     expect(examples.length).toBeGreaterThan(0)
     for (const example of examples) {
       if (example.startsWith("ipgate serve")) continue
+      if (example.includes("example.org") && NGINX === null) continue
       expect(await admin.run("ipgate allow 203.0.113.7 --ttl 8h; ipgate allow 192.0.2.0/28")).toMatchObject({
         exitCode: 0,
       })

@@ -7,6 +7,10 @@ import { Option } from "commander"
 import type { ProcessEnv } from "../../cli/command-env.ts"
 import { EXIT } from "../../cli/exit.ts"
 import { buildProgram } from "../../cli/program.ts"
+import { PROXIES } from "../../cli/proxy/proxies.ts"
+import { layoutOf } from "../../cli/watch/layout.ts"
+import { MOST_ENTRIES } from "../../cli/watch/load.ts"
+import { helpLines } from "../../cli/watch/status-line.ts"
 import { type Environment, loadConfig } from "../../src/config.ts"
 import { AUDIT_ACTIONS, AUDIT_LOG_ROWS } from "../../src/core/audit.ts"
 import { parseDuration } from "../../src/core/duration.ts"
@@ -31,6 +35,7 @@ const NOT_RUN_HERE: Readonly<Record<string, string>> = {
     "start.test.ts runs the first; the second is what runs this very test, in CI and everywhere",
   "sudo install": "needs root, and changes the machine",
   "sudo apt-get": "needs root, port 80 and the network; test/e2e walks this story behind a real nginx",
+  "ipgate doctor --via": "help-examples.test.ts runs it, behind a real nginx",
 }
 
 /** Environment that the runtime or a library reads, and not the configuration. */
@@ -99,6 +104,7 @@ describe("configuration", () => {
     expect(config.tokenFile).toBe("/etc/ipgate/api-token")
     expect(config.databasePath).toBe("/var/lib/ipgate/ipgate.db")
     expect(config.listen).toHaveLength(2)
+    expect([config.socketMode, config.socketGroup]).toEqual([0o660, "www-data"])
   })
 
   test("every variable that is read is documented, and every documented one is read", () => {
@@ -114,7 +120,7 @@ describe("configuration", () => {
 
   test("every flag stands beside its variable and its key, and does what the variable does", () => {
     const pairs = rows.filter((cells) => cells[0] !== "" && cells[1] !== "")
-    expect(pairs).toHaveLength(7)
+    expect(pairs).toHaveLength(9)
     for (const cells of pairs) {
       const [flag = "", variable = ""] = cells.flatMap((cell) => codeIn(cell))
       expect(variable).toBe(`IPGATE_${flag.slice(2).replaceAll("-", "_").toUpperCase()}`)
@@ -126,6 +132,8 @@ describe("configuration", () => {
     const defaults = new Map(rows.map((cells) => [codeIn(cells[0] ?? "")[0], cells[3] ?? ""]))
     expect(defaults.get("--server")).toBe(`\`${config.server}\``)
     expect(defaults.get("--client-ip-header")).toBe(`\`${config.clientIpHeader}\``)
+    expect(codeIn(defaults.get("--socket-mode") ?? "")).toEqual([`0${config.socketMode.toString(8)}`])
+    expect(config.socketGroup).toBeNull()
     expect(codeIn(defaults.get("--trusted-proxies") ?? "")).toEqual([
       ...config.trustedProxies.networks.map(String),
       "unix",
@@ -208,6 +216,48 @@ describe("the command line", () => {
   })
 })
 
+describe("watch", () => {
+  const help = helpLines({ columns: 100, rows: 40 }).map((spans) => spans.map(({ text }) => text).join(""))
+  const keys = rowsUnder(readme, "key").flatMap(([cell]) => codeIn(cell ?? ""))
+
+  test("every key in the table is one that the screen explains, and no other is left out", () => {
+    const inHelp = help.slice(1).flatMap((line) => line.split(/ {2,}/).flatMap(keysIn))
+    expect(inHelp.length).toBeGreaterThan(15)
+    // The key that shows the help is the only one that the help need not tell.
+    expect([...keys].toSorted()).toEqual([...new Set([...inHelp, "?"])].toSorted())
+  })
+
+  test("the limits are those of the screen", () => {
+    expect(prose(readme)).toContain(`at most ${MOST_ENTRIES.toLocaleString("en-US")} temporary entries`)
+    const [, columns, rows] = /needs (\d+) columns and (\d+) rows/.exec(prose(readme)) ?? []
+    const smallest = { columns: Number(columns), rows: Number(rows) }
+    expect(layoutOf(smallest, 1)).not.toBeNull()
+    expect(layoutOf({ ...smallest, columns: smallest.columns - 1 }, 1)).toBeNull()
+    expect(layoutOf({ ...smallest, rows: smallest.rows - 1 }, 1)).toBeNull()
+  })
+})
+
+describe("the proxies and the doctor", () => {
+  test("every proxy that has a configuration is named, and has a section of its own", () => {
+    const sections = anchorsOf(read("docs/proxies.md"))
+    for (const { name } of PROXIES) {
+      expect(spans).toContain(name)
+      expect(sections).toContain(name)
+    }
+  })
+
+  test("every finding is in the table, and no other", () => {
+    const documented = rowsUnder(readme, "finding").flatMap(([cell]) => codeIn(cell ?? ""))
+    expect(documented.toSorted()).toEqual(findingsOfSource().toSorted())
+  })
+})
+
+describe("the figures of the bench", () => {
+  test("have their place", () => {
+    expect(prose(readme)).toMatch(/^<!-- bench:start -->\n[\s\S]+\n<!-- bench:end -->$/m)
+  })
+})
+
 describe("the API", () => {
   const requests = rowsUnder(readme, "request").flatMap(([request]) => codeIn(request ?? ""))
   const constants = Object.entries(wire).flatMap(([name, value]) =>
@@ -264,7 +314,14 @@ describe("the API", () => {
 })
 
 describe("links", () => {
-  const pages = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "src/README.md"]
+  const pages = [
+    "README.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "SECURITY.md",
+    "src/README.md",
+    "docs/proxies.md",
+  ]
 
   test.each(pages)("of %s lead somewhere", (page) => {
     for (const link of linksOf(read(page))) {
@@ -292,6 +349,21 @@ describe("links", () => {
 function missing(wanted: Iterable<string>, found: Iterable<string | undefined>): string[] {
   const there = new Set(found)
   return [...wanted].filter((one) => !there.has(one))
+}
+
+/** The keys that a piece of the screen's help begins with: single characters and names, separated by one space. */
+function keysIn(piece: string): string[] {
+  const words = piece.trim().split(" ")
+  const end = words.findIndex((word) => !KEY.test(word))
+  return end === -1 ? words : []
+}
+
+const KEY = /^(?:[a-zG/?]|up|down|Home|End|PgUp|PgDn|Enter|Esc|(?:Shift-)?Tab|Ctrl-[A-Z])$/
+
+/** The codes as the source has them: a type, of which nothing is left when it runs. */
+function findingsOfSource(): string[] {
+  const [, type = ""] = read("cli/doctor/finding.ts").split("export type FindingCode =")
+  return [...(type.split("\n\n")[0] ?? "").matchAll(/\| "([a-z-]+)"/g)].map(([, code]) => code as string)
 }
 
 /** The keys as the source has them: they are nobody else's business, so they are not exported. */
