@@ -5,8 +5,6 @@ import { GateError } from "../../src/core/errors.ts"
 import { quoted } from "../../src/core/printable.ts"
 import type { CommandEnv } from "../command-env.ts"
 import type { Finding } from "../doctor/finding.ts"
-import { examineInstallation } from "../doctor/installation.ts"
-import { examineVia } from "../doctor/via.ts"
 import { EXIT, UsageError } from "../exit.ts"
 
 export function doctorCommand(env: CommandEnv): Command {
@@ -27,6 +25,7 @@ export function doctorCommand(env: CommandEnv): Command {
     )
     .action(async ({ via }: { via?: string }) => {
       if (via === undefined) {
+        const { examineInstallation } = await import("../doctor/installation.ts")
         const { findings, checked, unreachable } = await examineInstallation(env)
         if (env.out.isJson) env.out.json({ changed: false, via: null, findings, checked })
         report(env, findings, `nothing is wrong: ${checked.join(", ")}`)
@@ -35,6 +34,8 @@ export function doctorCommand(env: CommandEnv): Command {
       }
       if (env.options.offline) throw new UsageError("--via needs the running server: leave out --offline")
       const url = urlOf(via)
+      // Sockets, TLS and DNS: no other command needs them.
+      const { examineVia } = await import("../doctor/via.ts")
       const { findings, remarks, tested, requests } = await untilInterrupted(env, (signal) =>
         env.withGate((gate) =>
           examineVia({

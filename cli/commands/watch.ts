@@ -11,7 +11,7 @@ export function watchCommand(env: CommandEnv): Command {
   return new Command("watch")
     .summary("watch the gate on a screen that stays open")
     .description(
-      "Watch the gate: temporary entries as they run out, clients that are refused, and the log. The keys let\n" +
+      "Watch the gate: temporary entries as they run out, clients that are refused, and the log. The keys let " +
         "somebody in, extend and remove; ? explains them. Without a terminal it prints the temporary list once.",
     )
     .addHelpText(

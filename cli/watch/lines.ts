@@ -89,7 +89,7 @@ export function refusedWidths(columns: number, address: number): Widths {
 export function refusedHeading(widths: Widths, title: string, { refusedOrder }: Model): Span[] {
   return heading([
     [title, widths.address],
-    [`${(refusedOrder === "count" ? "COUNT^" : "COUNT").padStart(COUNT)}  `, widths.second],
+    [(refusedOrder === "count" ? "COUNT^" : "COUNT").padStart(COUNT), widths.second],
     [refusedOrder === "last seen" ? "LAST^" : "LAST", widths.third],
     ["FIRST", widths.fourth],
     ["LET IN BEFORE", widths.rest],
@@ -198,7 +198,7 @@ function cell(text: string, width: number, tone: Tone): Span {
 }
 
 function heading(cells: ReadonlyArray<readonly [text: string, width: number]>): Span[] {
-  return cells.map(([text, width]) => ({ text: width < 1 ? "" : column(text, width), tone: "heading" }))
+  return cells.map(([text, width]) => cell(text, width, "heading"))
 }
 
 /** The cells that spans take together. */

@@ -178,6 +178,12 @@ export function markedIp({ focus, active, refused, logged }: Model): string | nu
   return logged.rows.find(({ id }) => String(id) === logged.selection.key)?.record.ip ?? null
 }
 
+/** Temporary entries: those that are here if they are all, and that is newer than what the server has told. */
+export function temporaryCount({ entries, isLoaded, isPartial, server }: Model): number {
+  const told = server.status?.temporaryCount ?? 0
+  return isLoaded && !isPartial ? entries.size : Math.max(entries.size, told)
+}
+
 function changed(model: Model, rows: readonly LogRow[]): Model {
   // A log that was read anew may hold a row already that is told now.
   const newest = model.log[0]?.id ?? 0

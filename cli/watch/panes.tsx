@@ -18,7 +18,7 @@ import {
   type Span,
   type Tone,
 } from "./lines.ts"
-import { keyOf, type Model, type Pane } from "./model.ts"
+import { keyOf, type Model, type Pane, temporaryCount } from "./model.ts"
 import { windowStart } from "./selection.ts"
 import { formLines, helpLines, lastLine, statusLine } from "./status-line.ts"
 
@@ -46,15 +46,18 @@ export function Screen({ model, look }: { model: Model; look: Look }) {
 
 function paneLines(model: Model, heights: Readonly<Record<PaneName, number>>): Span[][] {
   const { columns } = model.size
-  const { active, refused, logged, entries, clients, log, server, isLoaded } = model
-  const total = Math.max(entries.size, server.status?.temporaryCount ?? 0)
+  const { active, refused, logged, clients, log, filter, isLoaded } = model
   const activeColumns = activeWidths(columns, addressWidth(active))
   const refusedColumns = refusedWidths(columns, addressWidth(refused))
   const logColumns = logWidths(columns, addressWidth(logged))
   return [
     ...lines(model, "active", active, {
       height: heights.active,
-      heading: activeHeading(activeColumns, titleOf("TEMPORARY", active.rows.length, total), model),
+      heading: activeHeading(
+        activeColumns,
+        titleOf("TEMPORARY", active.rows.length, temporaryCount(model)),
+        model,
+      ),
       line: (entry) => activeLine(activeColumns, entry, model.now),
       empty: isLoaded ? "no temporary entry" : "reading the list …",
     }),
@@ -66,7 +69,7 @@ function paneLines(model: Model, heights: Readonly<Record<PaneName, number>>): S
     }),
     ...lines(model, "log", logged, {
       height: heights.log,
-      heading: logHeading(logColumns, logged.rows.length === log.length ? "LOG" : "LOG (part)"),
+      heading: logHeading(logColumns, filter === "" ? "LOG" : titleOf("LOG", logged.rows.length, log.length)),
       line: (row) => logLine(logColumns, row),
       empty: "nothing has happened yet",
     }),

@@ -32,12 +32,22 @@ const CLEAR = "\x1b[2J\x1b[H"
 
 /** Fulfilled when somebody quits or `signal` is aborted. Rejects for a fault of this program; the terminal is free then. */
 export async function showScreen(parts: ScreenParts): Promise<void> {
-  const { gate, clock, terminal, look, signal, sleep } = parts
+  const { stdout } = parts.terminal
+  stdout.write(NO_WRAP)
+  try {
+    await show(parts)
+  } finally {
+    stdout.write(WRAP)
+  }
+}
+
+async function show({ gate, clock, terminal, look, address, signal, sleep }: ScreenParts): Promise<void> {
   const { stdin, stdout } = terminal
   const over = new AbortController()
   const failed = Promise.withResolvers<never>()
+  const size = sizeOf(stdout)
   const store = new ScreenStore(
-    initialModel({ now: clock.wall(), mono: clock.mono(), size: sizeOf(stdout), address: parts.address }),
+    initialModel({ now: clock.wall(), mono: clock.mono(), size, address }),
     (task) => {
       if (task.kind === "quit") over.abort()
       else if (task.kind === "redraw") redraw()
@@ -45,7 +55,6 @@ export async function showScreen(parts: ScreenParts): Promise<void> {
     },
   )
   terminal.untilCrash(failed.reject)
-  stdout.write(NO_WRAP)
   const ink = render(<App store={store} look={look} />, {
     stdin,
     stdout,
@@ -63,17 +72,15 @@ export async function showScreen(parts: ScreenParts): Promise<void> {
   }
   const ticking = setInterval(() => store.tell({ kind: "tick", now: clock.wall(), mono: clock.mono() }), TICK)
   const ended = AbortSignal.any([over.signal, signal])
-  const feed = runFeed({ gate, clock, sleep, signal: ended, tell: (news) => store.tell(news) })
-  feed.catch(failed.reject)
   const quit = new Promise<void>((resolve) => ended.addEventListener("abort", () => resolve()))
+  runFeed({ gate, clock, sleep, signal: ended, tell: (news) => store.tell(news) }).catch(failed.reject)
   try {
-    await Promise.race([quit, failed.promise, ink.waitUntilExit().then(() => {})])
+    await Promise.race([quit, failed.promise, ink.waitUntilExit()])
   } finally {
     over.abort()
     clearInterval(ticking)
     ink.unmount()
     await ink.waitUntilExit().catch(() => {})
-    stdout.write(WRAP)
   }
 }
 

@@ -3,7 +3,7 @@
 import { ascii, cellsOf, cut, cutStart } from "./cells.ts"
 import { type Field, type Form, remark } from "./form.ts"
 import type { Span } from "./lines.ts"
-import type { Model } from "./model.ts"
+import { type Model, temporaryCount } from "./model.ts"
 import { type Rates, silentFor } from "./server-state.ts"
 
 /** Cells that stay free, so that the line does not change its form whenever a number gets longer. */
@@ -24,15 +24,18 @@ export function statusLine(model: Model): Span[] {
   return spans
 }
 
-function answering({ server: { status, counts, rates }, address }: Model): Span[][] {
+function answering(model: Model): Span[][] {
+  const { server, address } = model
+  const { status, counts, rates } = server
   if (status === null || counts === null) return [[plain(` asking ${ascii(address)} …`)]]
   const up = /^(?:\d+[dhms]){1,2}/.exec(status.uptime)?.[0] ?? "0s"
   const allowed = rate(rates?.allowed)
   const refused = rate(rates?.denied)
-  const { permanentCount, temporaryCount, databaseOk } = status
+  const { permanentCount, databaseOk } = status
+  const temporary = temporaryCount(model)
   const database = (name: string): Span =>
     databaseOk ? plain(`${name} ok`) : { text: "DATABASE FAILS: no change is possible", tone: "bad" }
-  const lists = `${permanentCount} permanent  ${temporaryCount} temporary`
+  const lists = `${permanentCount} permanent  ${temporary} temporary`
   const rates_ = `allowed ${allowed}  refused ${refused}`
   return [
     [
@@ -42,15 +45,11 @@ function answering({ server: { status, counts, rates }, address }: Model): Span[
       plain(`   ${rates_}`),
     ],
     [plain(` up ${up}   ${lists}   `), database("database"), plain(`   ${rates_}`)],
+    [plain(` up ${up}  ${permanentCount} perm ${temporary} temp  `), database("db"), plain(`  ${rates_}`)],
     [
-      plain(` up ${up}  ${permanentCount} perm ${temporaryCount} temp  `),
+      plain(` up ${up}  ${permanentCount} perm ${temporary} temp  `),
       database("db"),
-      plain(`  ${rates_}`),
-    ],
-    [
-      plain(` ${permanentCount} perm ${temporaryCount} temp  `),
-      database("db"),
-      plain(`  ${allowed} in ${refused} out`),
+      plain(`  ${allowed} in  ${refused} out`),
     ],
   ]
 }

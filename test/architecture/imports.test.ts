@@ -100,6 +100,7 @@ const LOADED_LATER: ReadonlyArray<readonly [from: string, to: RegExp, because: s
     "a driver that cannot be unpacked is then an error that says what to do, and not the end of the thread",
   ],
   ["cli/commands/watch.ts", /^cli\/watch\//, "only the screen needs Ink and React"],
+  ["cli/commands/doctor.ts", /^cli\/doctor\//, "no other command needs sockets, TLS and DNS"],
 ]
 
 /** The only files that may import a package, or a file, each with the reason. */
