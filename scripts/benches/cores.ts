@@ -1,0 +1,48 @@
+// Who runs where: the server on one core, everything that asks it on another.
+
+import { availableParallelism } from "node:os"
+import type { Programs } from "./programs.ts"
+
+const SERVER_CORE = 0
+const LOAD_CORE = 1
+
+export class Cores {
+  readonly pinned: boolean
+  private readonly canGoFirst: boolean
+
+  constructor(private readonly programs: Programs) {
+    this.pinned = programs.taskset !== null && availableParallelism() > 1
+    // Only root may; elsewhere the prober takes its turn like everybody.
+    this.canGoFirst =
+      programs.chrt !== null &&
+      Bun.spawnSync([programs.chrt, "-f", "1", "true"], { stdio: ["ignore", "ignore", "ignore"] })
+        .exitCode === 0
+  }
+
+  /** A command that runs the rest of its arguments on the server's core; empty if nothing can be pinned. */
+  get server(): string[] {
+    return this.on(SERVER_CORE)
+  }
+
+  get load(): string[] {
+    return this.on(LOAD_CORE)
+  }
+
+  /** On the core of the load, and before everything else there whenever it has something to do. */
+  get prober(): string[] {
+    const { chrt } = this.programs
+    return [...(this.canGoFirst && chrt !== null ? [chrt, "-f", "1"] : []), ...this.load]
+  }
+
+  /** Moves the bench itself to the core of the load, and with it all that it starts without a word about cores. */
+  moveHere(): void {
+    const { taskset } = this.programs
+    if (!this.pinned || taskset === null) return
+    Bun.spawnSync([taskset, "-a", "-p", "-c", String(LOAD_CORE), String(process.pid)])
+  }
+
+  private on(core: number): string[] {
+    const { taskset } = this.programs
+    return this.pinned && taskset !== null ? [taskset, "-c", String(core)] : []
+  }
+}

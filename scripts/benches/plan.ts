@@ -1,0 +1,67 @@
+// How much of everything: the full run, and the quick one that only asks whether the answers are right.
+
+export type Plan = {
+  readonly quick: boolean
+  /** Entries of the large database. */
+  readonly entries: number
+  /** Rounds in which the contenders take turns, and the whole seconds of each turn. */
+  readonly rounds: number
+  readonly turnSeconds: number
+  readonly warmUpSeconds: number
+  /** Entry and probe counts of the index. */
+  readonly indexEntries: readonly number[]
+  readonly indexProbes: readonly number[]
+  readonly indexRepeats: number
+  /** Milliseconds of decisions that are timed together. */
+  readonly indexMilliseconds: number
+  /** Seconds of each window in which the delay of decisions is watched, and how often each is repeated. */
+  readonly windowSeconds: number
+  readonly windows: number
+  /** Entries that are imported while decisions are watched, twice: so the log is full after it. */
+  readonly importedWhileWatched: number
+  readonly expiringAtOnce: number
+  readonly writeSeconds: number
+  readonly writeRounds: number
+  readonly starts: number
+  readonly commandRuns: number
+}
+
+export const FULL: Plan = {
+  quick: false,
+  entries: 1_000_000,
+  rounds: 5,
+  turnSeconds: 3,
+  warmUpSeconds: 2,
+  indexEntries: [10, 1_000, 1_000_000],
+  indexProbes: [1_000, 1_000_000],
+  indexRepeats: 3,
+  indexMilliseconds: 50,
+  windowSeconds: 5,
+  windows: 3,
+  importedWhileWatched: 100_000,
+  expiringAtOnce: 10_000,
+  writeSeconds: 4,
+  writeRounds: 3,
+  starts: 3,
+  commandRuns: 40,
+}
+
+export const QUICK: Plan = {
+  quick: true,
+  entries: 5_000,
+  rounds: 1,
+  turnSeconds: 1,
+  warmUpSeconds: 0,
+  indexEntries: [10, 2_000],
+  indexProbes: [1_000],
+  indexRepeats: 1,
+  indexMilliseconds: 5,
+  windowSeconds: 0.5,
+  windows: 1,
+  importedWhileWatched: 2_000,
+  expiringAtOnce: 200,
+  writeSeconds: 1,
+  writeRounds: 1,
+  starts: 1,
+  commandRuns: 3,
+}

@@ -1,0 +1,192 @@
+// How long /auth takes while the database is busy: the delays of a moderate, constant load, against those of an idle server.
+
+import type { ServerProcess } from "../../../test/support/binary.ts"
+import { importFile } from "../import-file.ts"
+import type { Lab } from "../lab.ts"
+import { makeEntries } from "../million.ts"
+import { type Asked, Probe, startChanges } from "../probe.ts"
+import type { Window } from "../prober.ts"
+import type { Report } from "../report.ts"
+import { median } from "../statistics.ts"
+
+const MOST = 1.5
+/** Microseconds by which the disk is late in the worst case. */
+const SLOW_DISK = 200_000
+/** Milliseconds after which what must happen has not happened. */
+const LONGEST_WAIT = 60_000
+
+type Measured = {
+  readonly what: string
+  readonly windows: readonly Window[]
+  readonly idle: readonly Window[]
+}
+
+export async function measureStall(lab: Lab, report: Report): Promise<void> {
+  report.section("no stall")
+  const { plan } = lab
+  const seconds = () => Bun.sleep(plan.windowSeconds * 1000)
+  const measured: Measured[] = []
+  const run = runNumbers()
+
+  const first = await makeEntries(lab, "stall-1", plan.importedWhileWatched)
+  const second = await makeEntries(lab, "stall-2", plan.importedWhileWatched, { seed: 2 })
+  const server = await lab.serve("stall.db")
+  await importFile(lab, server.url, first.file)
+  const probe = await Probe.start(lab, report, server.url, knownClients(first))
+  await seconds()
+
+  const idle: Window[] = []
+  const changing: Window[] = []
+  for (let i = 0; i < plan.windows; i++) {
+    idle.push(await probe.during("idle", seconds))
+    changing.push(await whileChanging(lab, report, server, probe, { perSecond: 1_000, run: run() }))
+  }
+  measured.push({ what: "1,000 changes a second", windows: changing, idle })
+
+  const importing = await probe.during("import", () => importFile(lab, server.url, second.file))
+  measured.push({ what: `import of ${plan.importedWhileWatched} entries`, windows: [importing], idle })
+
+  const rotating: Window[] = []
+  for (let i = 0; i < plan.windows; i++) {
+    idle.push(await probe.during("idle", seconds))
+    rotating.push(await whileChanging(lab, report, server, probe, { perSecond: 1_000, run: run() }))
+  }
+  const rotation = plan.quick
+    ? "1,000 changes a second, again"
+    : "1,000 changes a second, the log rotating at 200,000"
+  measured.push({ what: rotation, windows: rotating, idle })
+
+  const expiring = await whileExpiring(lab, report, server, probe)
+  measured.push({ what: `${plan.expiringAtOnce} entries expire at once`, windows: [expiring], idle })
+  await probe.stop("idle")
+  await server.stop()
+
+  if (lab.programs.strace !== null) measured.push(await withSlowDisk(lab, report, run))
+  tell(report, measured)
+}
+
+/** A database whose every fsync (libSQL calls that, and not fdatasync) takes 200 ms more. The idle windows are of the same server, traced as well. */
+async function withSlowDisk(lab: Lab, report: Report, run: () => number): Promise<Measured> {
+  const entries = await makeEntries(lab, "stall-3", 1_000)
+  // -D: the server stays our child. --seccomp-bpf: it stops for these two system calls and for no other.
+  const strace = [
+    ...[lab.programs.strace ?? "strace", "-D", "-f", "--seccomp-bpf", "-qq", "-o", "/dev/null"],
+    ...["-e", "trace=fdatasync,fsync", "-e", `inject=fdatasync,fsync:delay_exit=${SLOW_DISK}`],
+  ]
+  const server = await lab.serve("slow.db", { prefix: [...lab.cores.load, ...strace, ...lab.cores.server] })
+  await importFile(lab, server.url, entries.file)
+  const probe = await Probe.start(lab, report, server.url, knownClients(entries))
+  const idle: Window[] = []
+  const windows: Window[] = []
+  await Bun.sleep(lab.plan.windowSeconds * 1000)
+  for (let i = 0; i < lab.plan.windows; i++) {
+    idle.push(await probe.during("idle, traced", () => Bun.sleep(lab.plan.windowSeconds * 1000)))
+    windows.push(await whileChanging(lab, report, server, probe, { perSecond: 200, run: run() }))
+  }
+  await probe.stop("idle, traced")
+  await server.stop()
+  return { what: "200 changes a second, each fsync 200 ms late", windows, idle }
+}
+
+async function whileChanging(
+  lab: Lab,
+  report: Report,
+  server: ServerProcess,
+  probe: Probe,
+  load: { perSecond: number; run: number },
+): Promise<Window> {
+  const end = await startChanges(lab, report, server, { ...load, connections: 128 })
+  const window = await probe.during(`${load.perSecond} changes a second`, () =>
+    Bun.sleep(lab.plan.windowSeconds * 1000),
+  )
+  const { perSecond, p99 } = await end()
+  report.log(
+    `${load.perSecond} changes a second asked for, ${perSecond.toFixed(0)} made; 99 of 100 durable within ${p99.toFixed(1)} ms`,
+  )
+  return window
+}
+
+/** From the moment when they end until the last one is in the log. */
+async function whileExpiring(lab: Lab, report: Report, server: ServerProcess, probe: Probe): Promise<Window> {
+  const count = lab.plan.expiringAtOnce
+  const names = Array.from({ length: count }, (_, i) => `172.16.${i >> 8}.${i & 255}`)
+  const file = await lab.write("expiring.txt", `${names.join("\n")}\n`)
+  await importFile(lab, server.url, file, "--ttl", lab.plan.quick ? "2s" : "5s")
+  const status = async () =>
+    (await fetch(`${server.url}/status`)).json() as Promise<{ temp_whitelist_count: number }>
+  const last = names.at(-1) as string
+  if ((await server.decision(last)) !== 204) report.wrongAnswer(`${last} is not let in before it expires`)
+  const toExpire = async () => (await status()).temp_whitelist_count === 0
+  if (!(await within(toExpire, 20))) report.wrongAnswer(`${count} entries do not expire`)
+  const window = await probe.during("expiry", async () => {
+    const recorded = `/api/logs?action=expire_temp&limit=1&offset=${count - 1}`
+    const inTheLog = async () => (await server.read<unknown[]>(recorded)).length > 0
+    if (!(await within(inTheLog, 100))) report.wrongAnswer(`the log does not tell of ${count} expiries`)
+  })
+  if ((await server.decision(last)) !== 401) report.wrongAnswer(`${last} is let in after it expired`)
+  return window
+}
+
+/** Asks at this interval of milliseconds until it is so; false if it does not become so. */
+async function within(isSo: () => Promise<boolean>, interval: number): Promise<boolean> {
+  const deadline = performance.now() + LONGEST_WAIT
+  while (performance.now() < deadline) {
+    if (await isSo()) return true
+    await Bun.sleep(interval)
+  }
+  return false
+}
+
+function tell(report: Report, measured: readonly Measured[]): void {
+  const figures = (what: string, windows: readonly Window[]): Array<string | number> => [
+    what,
+    median(windows.map(({ p50 }) => p50)),
+    median(windows.map(({ p99 }) => p99)),
+    Math.max(...windows.map(({ max }) => max)),
+    windows.reduce((sum, { answers }) => sum + answers, 0),
+    median(windows.map(({ lateness }) => lateness)),
+  ]
+  const rows: Array<ReturnType<typeof figures>> = []
+  let idleBefore: readonly Window[] = []
+  for (const { what, windows, idle } of measured) {
+    if (idle !== idleBefore)
+      rows.push([...figures(idleBefore.length === 0 ? "idle" : "idle, traced by strace", idle), ""])
+    idleBefore = idle
+    rows.push([...figures(what, windows), ratioToIdle(windows, idle)])
+  }
+  report.table(
+    "The delay of /auth, in milliseconds",
+    ["while", "p50", "p99", "longest", "answers", "prober late, p99", "p99 to idle"],
+    rows,
+    "2,000 requests a second over 64 kept connections, sent whether or not the earlier ones have been answered; a request that waits for a connection is charged with the wait. p50 and p99 are medians over the windows. The prober runs on the core of the load and goes first there.",
+  )
+  for (const { what, windows, idle } of measured) {
+    report.target({
+      what: `p99 of /auth, ${what}, of the idle p99`,
+      value: ratioToIdle(windows, idle),
+      unit: "",
+      must: "at most",
+      target: MOST,
+      detail: `the longest ${Math.max(...windows.map(({ max }) => max)).toFixed(1)} ms`,
+    })
+  }
+}
+
+function ratioToIdle(windows: readonly Window[], idle: readonly Window[]): number {
+  return median(windows.map(({ p99 }) => p99)) / median(idle.map(({ p99 }) => p99))
+}
+
+function knownClients(entries: { in: readonly string[]; out: readonly string[] }): Asked[] {
+  return entries.in.flatMap((client, i) => {
+    const stranger = entries.out[i]
+    return [
+      { expectation: "in" as const, client },
+      ...(stranger === undefined ? [] : [{ expectation: "out" as const, client: stranger }]),
+    ]
+  })
+}
+
+function runNumbers(): () => number {
+  let next = 0
+  return () => next++
+}

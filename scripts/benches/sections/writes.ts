@@ -1,0 +1,102 @@
+// Durable adds a second: through the API by one client and by 32, by bare libSQL one by one, and through `ipgate import`.
+
+import { join } from "node:path"
+import { TOKEN } from "../../../test/support/binary.ts"
+import { importFile } from "../import-file.ts"
+import { type Lab, Lines } from "../lab.ts"
+import { makeEntries } from "../million.ts"
+import type { Report } from "../report.ts"
+import { median } from "../statistics.ts"
+import { type Turn, turn } from "../wrk.ts"
+
+const LEAST = 4
+/** Each turn adds addresses of its own, from 1.0.0.0 on. */
+const FIRST = 1 << 24
+const EACH = 1 << 20
+
+export async function measureWrites(lab: Lab, report: Report): Promise<void> {
+  report.section("writes")
+  const { plan, programs } = lab
+  const server = await lab.serve("writes.db")
+  const oneByOne: number[] = []
+  const turns = new Map<number, Turn[]>([
+    [1, []],
+    [32, []],
+  ])
+  let block = 0
+  for (let round = 0; round < plan.writeRounds; round++) {
+    oneByOne.push(await addOneByOne(lab))
+    if (programs.wrk === null) continue
+    for (const [connections, taken] of turns) {
+      const before = await permanentCount(server.url)
+      const { wrk } = programs
+      const added = await turn({
+        command: [...lab.cores.load, wrk],
+        url: server.url,
+        script: "adds.lua",
+        args: [TOKEN, String(FIRST + EACH * block++)],
+        connections,
+        seconds: plan.writeSeconds,
+        servers: [server.pid],
+      })
+      taken.push(added)
+      // wrk leaves without the answers to its last requests.
+      const listed = (await permanentCount(server.url)) - before
+      const isRight = listed >= added.requests && listed <= added.requests + connections
+      if (added.refused > 0 || added.broken > 0 || !isRight) {
+        report.wrongAnswer(
+          `${connections} clients: ${added.requests} adds answered, ${added.refused} refused, ${added.broken} broken, ${listed} listed`,
+        )
+      }
+    }
+  }
+  const entries = await makeEntries(lab, "writes", plan.importedWhileWatched)
+  const imported = await importFile(lab, server.url, entries.file)
+  await server.stop()
+
+  const base = median(oneByOne)
+  const rows = [...turns].flatMap(([connections, taken]) => {
+    if (taken.length === 0) return []
+    const perSecond = median(taken.map((turn) => turn.perSecond))
+    const cpu = median(taken.map((turn) => turn.cpuMicros))
+    return [
+      [connections === 1 ? "API, 1 client" : `API, ${connections} clients`, perSecond, perSecond / base, cpu],
+    ]
+  })
+  const importRate = entries.count / imported.seconds
+  report.table(
+    "Durable adds, each with its audit row",
+    ["way", "adds a second", "of one by one", "CPU of the server, us an add"],
+    [
+      ["bare libSQL, one by one", base, 1, ""],
+      ...rows,
+      [`ipgate import, ${entries.count} entries`, importRate, importRate / base, ""],
+    ],
+    "Whoever adds is on the core of the load, except for the bare libSQL loop, which has the server's core for itself.",
+  )
+  const many = turns.get(32) ?? []
+  if (many.length > 0) {
+    report.target({
+      what: "durable adds a second, 32 clients, of one by one through bare libSQL",
+      value: median(many.map((turn) => turn.perSecond)) / base,
+      unit: "",
+      must: "at least",
+      target: LEAST,
+      detail: `${many.map((turn, i) => (turn.perSecond / (oneByOne[i] as number)).toFixed(2)).join(", ")} in the rounds`,
+    })
+  }
+}
+
+async function addOneByOne(lab: Lab): Promise<number> {
+  const script = join(import.meta.dir, "../contenders/one-by-one.ts")
+  const command = [process.execPath, script, lab.path("one-by-one.db"), String(lab.plan.writeSeconds)]
+  const child = lab.start([...lab.cores.server, ...command])
+  const { adds, seconds } = JSON.parse(await new Lines(child).next())
+  await child.exited
+  return adds / seconds
+}
+
+async function permanentCount(url: string): Promise<number> {
+  const status = (await (await fetch(`${url}/status`)).json()) as { perm_whitelist_count: number }
+  return status.perm_whitelist_count
+}
