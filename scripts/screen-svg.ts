@@ -6,9 +6,10 @@ type Style = {
   readonly colour: string | null
   readonly isBold: boolean
   readonly isFaint: boolean
+  readonly isInverse: boolean
 }
 
-const PLAIN: Style = { colour: null, isBold: false, isFaint: false }
+const PLAIN: Style = { colour: null, isBold: false, isFaint: false, isInverse: false }
 
 type Run = { readonly text: string; readonly style: Style }
 
@@ -51,6 +52,7 @@ function textsOf(runs: readonly Run[], row: number): string[] {
   let column = 0
   for (const { text, style } of runs) {
     const cells = Bun.stringWidth(text)
+    if (style.isInverse) texts.push(block(cells, column, row, FOREGROUND, 0))
     // Each word stands where its cells are, whatever font there is, and blocks are drawn: a font may leave gaps in them.
     for (const { 0: word, index } of text.matchAll(/[█░]+|[^\s█░]+(?: [^\s█░]+)*/g)) {
       const at = column + Bun.stringWidth(text.slice(0, index))
@@ -61,13 +63,14 @@ function textsOf(runs: readonly Run[], row: number): string[] {
   return texts
 }
 
-function textAt(text: string, column: number, row: number, { colour, isBold, isFaint }: Style): string {
-  const length = (Bun.stringWidth(text) * CELL.width).toFixed(1)
+function textAt(text: string, column: number, row: number, style: Style): string {
+  const { colour, isBold, isFaint, isInverse } = style
+  const fill = isInverse ? BACKGROUND : colour
   const attributes = [
     `x="${x(column)}"`,
     `y="${MARGIN + row * CELL.height + BASELINE}"`,
-    `textLength="${length}"`,
-    ...(colour === null ? [] : [`fill="${colour}"`]),
+    `textLength="${(Bun.stringWidth(text) * CELL.width).toFixed(1)}"`,
+    ...(fill === null ? [] : [`fill="${fill}"`]),
     ...(isBold ? ['font-weight="bold"'] : []),
     ...(isFaint ? [`opacity="${FAINT}"`] : []),
   ]
@@ -75,11 +78,14 @@ function textAt(text: string, column: number, row: number, { colour, isBold, isF
 }
 
 function bar(blocks: string, column: number, row: number, { colour }: Style): string {
-  const isFull = blocks.startsWith("█")
-  const y = MARGIN + row * CELL.height + 3
-  const width = (blocks.length * CELL.width).toFixed(1)
-  const fill = isFull ? (colour ?? FOREGROUND) : PALETTE[0]
-  return `<rect x="${x(column)}" y="${y}" width="${width}" height="${CELL.height - 6}" fill="${fill}"/>`
+  const fill = blocks.startsWith("█") ? (colour ?? FOREGROUND) : PALETTE[0]
+  return block(blocks.length, column, row, fill, 3)
+}
+
+function block(cells: number, column: number, row: number, fill: string, inset: number): string {
+  const y = MARGIN + row * CELL.height + inset
+  const width = (cells * CELL.width).toFixed(1)
+  return `<rect x="${x(column)}" y="${y}" width="${width}" height="${CELL.height - 2 * inset}" fill="${fill}"/>`
 }
 
 /** The pieces of each line that look alike. A style goes on in the next line. */
@@ -97,16 +103,18 @@ function runsOf(screen: string): Run[][] {
 }
 
 function styled(before: Style, codes: readonly number[]): Style {
-  let { colour, isBold, isFaint } = before
+  let { colour, isBold, isFaint, isInverse } = before
   for (const code of codes) {
-    if (code === 0) ({ colour, isBold, isFaint } = PLAIN)
+    if (code === 0) ({ colour, isBold, isFaint, isInverse } = PLAIN)
     else if (code === 1) isBold = true
     else if (code === 2) isFaint = true
     else if (code === 22) isBold = isFaint = false
+    else if (code === 7) isInverse = true
+    else if (code === 27) isInverse = false
     else if (code === 39) colour = null
     else if (code >= 30 && code <= 37) colour = PALETTE[code - 30] ?? null
   }
-  return { colour, isBold, isFaint }
+  return { colour, isBold, isFaint, isInverse }
 }
 
 function x(column: number): string {

@@ -18,6 +18,7 @@ import type { Imported, ImportOptions } from "./store.ts"
 
 /** Rows that one statement takes as JSON: enough that a statement's own cost no longer counts. */
 const BATCH = 5_000
+const COLLECT_EVERY = 20
 
 /** Throws `invalid`, before any change, if a line is no entry or if pruning would remove more than it may. */
 export async function importEntries(
@@ -83,7 +84,10 @@ async function addPermanent(
   { at, by }: ImportOptions,
 ): Promise<number> {
   let added = 0
+  let batches = 0
   for (const networks of bulk.permanent.batches(BATCH)) {
+    // A batch leaves megabytes of texts behind; left alone they would double the memory of a large import.
+    if (++batches % COLLECT_EVERY === 0) Bun.gc(true)
     const rows = networks.map((network) => [hexKey(network), network.toString()] as const)
     const [, inserted] = await transaction.batch(addPermanentRows(rows, at, by))
     added += inserted?.rowsAffected ?? 0
