@@ -8,7 +8,7 @@ import { cellsOf, column, cut, rightColumn } from "./cells.ts"
 import type { LogRow, Model, Pane } from "./model.ts"
 
 /** How a piece of text looks. Whatever it tells stands in the text as well. */
-export type Tone = "plain" | "strong" | "faint" | "good" | "warning" | "bad" | "heading"
+export type Tone = "plain" | "strong" | "marked" | "faint" | "good" | "warning" | "bad" | "heading"
 
 export type Span = { readonly text: string; readonly tone: Tone }
 

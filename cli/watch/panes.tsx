@@ -96,7 +96,7 @@ function lines<Name extends PaneName, Row extends Parameters<(typeof keyOf)[Name
   const key = keyOf[name] as (row: Row) => string
   const shown = visible.map((row) => {
     const isMarked = isFocused && key(row) === selection.key
-    return [mark(isMarked), ...line(row)]
+    return [mark(isMarked), ...(isMarked ? line(row).map(marked) : line(row))]
   })
   if (rows.length === 0 && height > 0) {
     const text = filter === "" ? empty : "nothing contains the filter"
@@ -108,6 +108,11 @@ function lines<Name extends PaneName, Row extends Parameters<(typeof keyOf)[Name
 
 function mark(isMarked: boolean): Span {
   return { text: (isMarked ? ">" : " ").padEnd(MARK), tone: "strong" }
+}
+
+/** The address of the marked row, shown as the terminal shows a selection. */
+function marked(span: Span): Span {
+  return span.tone === "strong" ? { ...span, tone: "marked" } : span
 }
 
 function titleOf(name: string, shown: number, total: number): string {
@@ -153,7 +158,8 @@ const COLOURS: Readonly<Partial<Record<Tone, string>>> = {
 function styleOf(tone: Tone, { isColoured }: Look) {
   const color = COLOURS[tone]
   return {
-    bold: tone === "strong" || tone === "heading" || tone === "bad",
+    bold: tone === "strong" || tone === "marked" || tone === "heading" || tone === "bad",
+    inverse: tone === "marked",
     dimColor: tone === "faint",
     ...(isColoured && color !== undefined ? { color } : {}),
   }
