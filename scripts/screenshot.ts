@@ -17,13 +17,13 @@ const HOUR = 60 * MINUTE
 
 /** Who was let in when, for how long, and why: all of it before the picture is taken. */
 const GRANTS: ReadonlyArray<readonly [ip: string, agoMinutes: number, hours: number, reason: string]> = [
-  ["198.51.100.23", 55, 1, "vendor session, ticket 4711"],
+  ["198.51.100.23", 55, 1, "vendor visit, ticket 4711"],
   ["203.0.113.7", 200, 4, "on call"],
   ["2001:db8:7::/64", 130, 4, "Mara, train"],
   ["192.0.2.140", 215, 8, "audit"],
   ["198.51.100.128/25", 65, 8, "branch office, line down"],
   ["2001:db8:40::/56", 20, 8, "home office"],
-  ["203.0.113.64", 130, 24, "build agent"],
+  ["203.0.113.64", 130, 24, "build host"],
   ["192.0.2.61", 1100, 72, "contractor, until the end of the week"],
 ]
 
@@ -41,7 +41,7 @@ await using terminal = await TmuxTerminal.open({
 })
 await knock(server)
 await terminal.run(`clear; ${builtBinary()} watch`)
-await terminal.shows("vendor session", "branch office")
+await terminal.shows("vendor visit", "branch office")
 const traffic = keepKnocking(server)
 await terminal.press("Tab")
 await Bun.sleep(4_500)

@@ -12,6 +12,7 @@ import { measureAuth } from "./sections/auth.ts"
 import { measureBulk } from "./sections/bulk.ts"
 import { measureCommands } from "./sections/commands.ts"
 import { measureIndex } from "./sections/index.ts"
+import { measureRefused } from "./sections/refused.ts"
 import { measureStall } from "./sections/stall.ts"
 import { measureStart } from "./sections/start.ts"
 import { measureWrites } from "./sections/writes.ts"
@@ -21,6 +22,7 @@ const SECTIONS = {
   start: measureStart,
   auth: measureAuth,
   index: measureIndex,
+  refused: measureRefused,
   stall: measureStall,
   writes: measureWrites,
   commands: measureCommands,

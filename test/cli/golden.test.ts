@@ -20,7 +20,7 @@ describe("help", () => {
   })
 })
 
-/** The commands of a session one after the other, each with its output and, if it is not 0, its exit code. */
+/** The commands of one user, one after the other, each with its output and, if it is not 0, its exit code. */
 async function transcript(world: World, steps: readonly Step[]): Promise<string> {
   const parts: string[] = []
   for (const step of steps) {
@@ -103,7 +103,7 @@ const withJson = (steps: readonly Step[]): Step[] =>
         : [`${step[0]} --json`, step[1]],
   )
 
-describe("sessions", () => {
+describe("one command after the other", () => {
   describe("that change", () => {
     describe.each([
       ["changes", CHANGES],

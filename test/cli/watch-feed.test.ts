@@ -196,6 +196,23 @@ describe("a server that goes and comes back", () => {
   })
 })
 
+test("another database behind the same address is shown as it is, though its log goes further", async () => {
+  await grant("192.0.2.1")
+  const watcher = new Watcher()
+  await until(() => watcher.active.length === 1)
+  const { address } = server
+  await server.stop()
+  server = await runServer({ clock: systemClock, databasePath: path() })
+  const outside = gate
+  gate = openRemoteGate(server.url, () => token)
+  for (const i of [1, 2, 3, 4]) await grant(`10.0.0.${i}`, 60 * i)
+  gate = outside
+  await server.stop()
+  server = await next({ listen: [address] })
+  await until(() => watcher.active.length === 4)
+  expect(watcher.active).toEqual(["10.0.0.1", "10.0.0.2", "10.0.0.3", "10.0.0.4"])
+})
+
 test("a token that is refused is told, and a new one is taken without a restart", async () => {
   const watcher = new Watcher()
   await until(() => watcher.model.isLoaded)

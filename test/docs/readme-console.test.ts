@@ -1,4 +1,4 @@
-// Every command in the consoles of the README, run in order in one session: the output is the one that is printed there.
+// Every command in the consoles of the README, run in order in one shell: the output is the one that is printed there.
 // UPDATE_GOLDEN=1 writes what came into the README, if anything in it differs.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
@@ -43,7 +43,7 @@ test("the README has consoles, and the first command in them starts the server",
   expect(steps[0]?.command).toBe("ipgate serve")
 })
 
-describe.skipIf(CURL === null)("the session of the README", () => {
+describe.skipIf(CURL === null)("the consoles of the README", () => {
   for (const [at, step] of steps.entries()) {
     test.skipIf(NGINX === null && isBehindNginx(at))(
       `line ${step.from}: ${step.command}`,

@@ -7,6 +7,8 @@ import type { FeedEvent, FeedFilter, FeedStart } from "../../src/core/feed.ts"
 import { ChangeFeed } from "../../src/gate/change-feed.ts"
 import { Sweeper } from "../../src/gate/sweeper.ts"
 import { LibsqlStore } from "../../src/store/libsql-store.ts"
+import type { Store } from "../../src/store/store.ts"
+import { ThreadStore } from "../../src/store/thread-store.ts"
 import { FakeClock } from "../support/fake-clock.ts"
 import { address, network } from "../support/parsed.ts"
 import { Prng } from "../support/prng.ts"
@@ -120,10 +122,10 @@ describe("LocalGate.follow", () => {
       : `${event.kind} ${event.id}`
 
   /** All rows of the log with their ids, in short. */
-  const log = async () => {
+  const log = async (from: Store = store) => {
     const rows: string[] = []
     for (let after = 0; ; ) {
-      const slice = await store.auditSlice({ after, limit: 1_000 })
+      const slice = await from.auditSlice({ after, limit: 1_000 })
       rows.push(...slice.rows.map(({ id, record }) => short({ kind: "change", id, record })))
       const last = slice.rows.at(-1)
       if (last === undefined) return rows
@@ -294,6 +296,11 @@ describe("LocalGate.follow", () => {
   })
 
   test("readers that come while changes are written miss none and get none twice", async () => {
+    // Over the thread, where a commit can be under way while the log is read.
+    const store = new ThreadStore({ path: path(), auditRows: AUDIT_ROWS })
+    await store.open(clock.wall())
+    const { allowlist } = await loadAllowlist(store, clock)
+    const write = await assembleWritePath(store, allowlist, clock, clock.mono())
     const seed = Number(process.env.TEST_SEED ?? Math.floor(Math.random() * 2 ** 32))
     const random = new Prng(seed)
     const readings: Array<{ after: number; seen: Promise<string[]> }> = []
@@ -301,7 +308,7 @@ describe("LocalGate.follow", () => {
     const total = 1_500
     const writing = Array.from({ length: total }, async (_, i) => {
       await Bun.sleep(random.below(150))
-      await add(`10.7.${i >> 8}.${i & 255}`)
+      await write.gate.addPermanent(network(`10.7.${i >> 8}.${i & 255}`))
       if (i % 30 !== 0) return
       const after = random.below(write.feed.lastId + 1)
       const seen = (async () => {
@@ -315,12 +322,13 @@ describe("LocalGate.follow", () => {
       readings.push({ after, seen })
     })
     await Promise.all(writing)
-    const rows = await log()
+    const rows = await log(store)
     expect(rows).toHaveLength(total)
     expect(readings).toHaveLength(50)
     for (const { after, seen } of readings) {
       expect({ seed, after, seen: await seen }).toEqual({ seed, after, seen: rows.slice(after) })
     }
     stop.abort()
+    await store.close()
   })
 })

@@ -1,4 +1,5 @@
-// Client commands as whole processes, in turns with the least that a program compiled by Bun can do.
+// Client commands as whole processes, in turns with the least that a program compiled by Bun can do. On all cores: the
+// runtime starts threads, and whoever types a command has the whole machine.
 
 import { join } from "node:path"
 import { builtBinary } from "../../../test/support/binary.ts"
@@ -22,7 +23,7 @@ export async function measureCommands(lab: Lab, report: Report): Promise<void> {
   const samples: Record<keyof typeof contenders, Sample[]> = { hello: [], allow: [], status: [] }
   for (let i = 0; i < lab.plan.commandRuns; i++) {
     for (const name of Object.keys(contenders) as Array<keyof typeof contenders>) {
-      samples[name].push(run([...lab.cores.load, ...contenders[name](i)], env))
+      samples[name].push(run(contenders[name](i), env))
     }
   }
   const { perm_whitelist_count } = (await (await fetch(`${server.url}/status`)).json()) as Record<
