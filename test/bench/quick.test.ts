@@ -41,5 +41,5 @@ test("a section that does not exist is refused, with the names of those that do"
   const { code, stdout } = await bench("--quick", "--only", "auth,nothing")
   expect(code).toBe(2)
   expect(stdout).toContain("there is no section nothing")
-  expect(stdout).toContain("bulk, start, auth, index, stall, writes, commands")
+  expect(stdout).toContain("bulk, start, auth, index, refused, stall, writes, commands")
 })
