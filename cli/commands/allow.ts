@@ -13,6 +13,7 @@ import { UsageError } from "../exit.ts"
 import { isListed } from "../is-listed.ts"
 import { readTargets } from "../targets.ts"
 import { readTtl, readUntil, shortTime } from "../times.ts"
+import { explainWide } from "../wide-network.ts"
 
 type Options = {
   ttl?: string
@@ -25,8 +26,6 @@ type Options = {
 
 /** What shall be done with each target. */
 type Plan = { readonly ttlSeconds: number | null; readonly reason: string | null; readonly dryRun: boolean }
-
-const NARROW_ENOUGH = { 4: 8, 6: 32 } as const
 
 export function allowCommand(env: CommandEnv): Command {
   return new Command("allow")
@@ -77,12 +76,11 @@ function planOf(options: Options, now: number): Plan {
 }
 
 function refuseWide(networks: readonly Network[], force: boolean): void {
-  const wide = networks.find((network) => network.length < NARROW_ENOUGH[network.family])
-  if (wide === undefined || force) return
-  throw new UsageError(
-    `${wide} is wider than /${NARROW_ENOUGH[wide.family]}: it lets a large part of the internet in`,
-    "add --force if you mean it",
-  )
+  if (force) return
+  for (const network of networks) {
+    const why = explainWide(network)
+    if (why !== null) throw new UsageError(why, "add --force if you mean it")
+  }
 }
 
 async function allow(
