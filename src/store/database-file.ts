@@ -13,23 +13,18 @@ import {
   statSync,
 } from "node:fs"
 import { dirname } from "node:path"
-import { createClient } from "@libsql/client/sqlite3"
+import { Connection } from "./connection.ts"
 import { damaged } from "./failures.ts"
 import { MIGRATIONS, VERSION_STAMP } from "./schema.ts"
 
 /** SQLite's own choice, on which the check of the size relies. */
 const PAGE_SIZE = 4096
 
-/** The path as the driver takes it: it decodes percent escapes, and has a use of its own for ? and #. */
-export function fileUrl(path: string): string {
-  return `file:${path.replace(/^\/+/, "/").split("/").map(encodeURIComponent).join("/")}`
-}
-
 /**
  * Makes an empty database, and its directory, for the owner alone. True if it did not exist. Throws `unavailable` for
  * a file whose very size says that it is no whole database.
  */
-export async function createDatabaseFile(path: string): Promise<boolean> {
+export function createDatabaseFile(path: string): boolean {
   if (existsSync(path)) {
     // An empty file is what a lost disk or a failed copy leaves behind: taking it for a new database would empty the lists.
     const { size } = statSync(path)
@@ -47,10 +42,10 @@ export async function createDatabaseFile(path: string): Promise<boolean> {
   const workshop = mkdtempSync(`${path}.new-`)
   const draft = `${workshop}/database`
   const file = openSync(draft, "wx", 0o600)
-  const memory = createClient({ url: ":memory:" })
+  const memory = Connection.inMemory()
   try {
-    await memory.batch([...MIGRATIONS.flat(), ...VERSION_STAMP], "write")
-    await memory.execute({ sql: "VACUUM INTO ?", args: [draft] })
+    memory.batch([...MIGRATIONS.flat(), ...VERSION_STAMP])
+    memory.execute({ sql: "VACUUM INTO ?", args: [draft] })
     fsyncSync(file)
     linkSync(draft, path)
     syncDirectory(directory)

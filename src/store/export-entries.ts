@@ -1,8 +1,8 @@
 // Gives both lists out as entry lines, a piece at a time.
 
-import type { Client } from "@libsql/client/sqlite3"
 import { formatEntryLine } from "../core/entry-line.ts"
 import { printable } from "../core/printable.ts"
+import type { Connection } from "./connection.ts"
 import { readList } from "./read-snapshot.ts"
 import { readChunk } from "./snapshot.ts"
 import { listTemporary } from "./statements.ts"
@@ -10,22 +10,22 @@ import { listTemporary } from "./statements.ts"
 const PIECE_ROWS = 20_000
 
 /** `receive` gets whole lines. Nothing else is asked of the connection meanwhile, so the state is one. */
-export async function exportEntries(
-  connection: Client,
+export function exportEntries(
+  connection: Connection,
   now: number,
   receive: (lines: Uint8Array<ArrayBuffer>) => void,
-): Promise<void> {
+): void {
   const encoder = new TextEncoder()
   const send = (lines: string) => receive(encoder.encode(`${lines}\n`))
   for (const family of [4, 6] as const) {
-    await readList(connection, "perm", family, (chunk) => {
+    readList(connection, "perm", family, (chunk) => {
       const lines: string[] = []
       readChunk(chunk, (network) => lines.push(network.toString()))
       if (lines.length > 0) send(lines.join("\n"))
     })
   }
   for (let offset = 0; ; offset += PIECE_ROWS) {
-    const { rows } = await connection.execute(listTemporary({ limit: PIECE_ROWS, offset }, now))
+    const { rows } = connection.execute(listTemporary({ limit: PIECE_ROWS, offset }, now))
     if (rows.length === 0) return
     send(
       rows

@@ -1,8 +1,8 @@
 // Writes a whole bulk of entries in one transaction, with an audit row for each change.
 
-import type { Transaction } from "@libsql/client/sqlite3"
 import { invalid } from "../core/errors.ts"
 import { Bulk, type TemporaryLine } from "./bulk.ts"
+import type { Connection, Result, Statement } from "./connection.ts"
 import { entryKey } from "./entry-key.ts"
 import { readSnapshot } from "./read-snapshot.ts"
 import { readChunk, temporaryChunks } from "./snapshot.ts"
@@ -20,23 +20,19 @@ import type { Imported, ImportOptions } from "./store.ts"
 const BATCH = 5_000
 const COLLECT_EVERY = 20
 
-/** Throws `invalid`, before any change, if a line is no entry or if pruning would remove more than it may. */
-export async function importEntries(
-  transaction: Transaction,
-  text: Uint8Array,
-  options: ImportOptions,
-): Promise<Imported> {
-  const before = await revision(transaction)
+/** To be run in a connection. Throws `invalid`, before any change, if a line is no entry or if pruning would remove more than it may. */
+export function importEntries(connection: Connection, text: Uint8Array, options: ImportOptions): Imported {
+  const before = revision(connection)
   const bulk = new Bulk(text, options.at)
   // A million parsed lines leave a hundred megabytes of garbage, which nothing else would clear before the peak.
   Bun.gc(true)
-  await transaction.batch(expireEnded(options.at))
-  const removed = await prune(transaction, bulk, options)
-  const added = await addPermanent(transaction, bulk, options)
-  const replaced = await addTemporary(transaction, bulk, options)
+  run(connection, expireEnded(options.at))
+  const removed = prune(connection, bulk, options)
+  const added = addPermanent(connection, bulk, options)
+  const replaced = addTemporary(connection, bulk, options)
   return {
     before,
-    after: await revision(transaction),
+    after: revision(connection),
     added: added + bulk.temporary.length - replaced,
     replaced,
     unchanged: bulk.permanent.length - added,
@@ -48,19 +44,15 @@ export async function importEntries(
   }
 }
 
-async function revision(transaction: Transaction): Promise<number> {
-  return Number((await transaction.execute(REVISION)).rows[0]?.revision)
+function revision(connection: Connection): number {
+  return Number(connection.execute(REVISION).rows[0]?.revision)
 }
 
 /** Takes every permanent entry off that the bulk does not name, if that was asked for. */
-async function prune(
-  transaction: Transaction,
-  bulk: Bulk,
-  { at, by, prune }: ImportOptions,
-): Promise<SortedNetworks> {
+function prune(connection: Connection, bulk: Bulk, { at, by, prune }: ImportOptions): SortedNetworks {
   const removed = new SortedNetworks()
   if (prune === null) return removed
-  await readSnapshot(transaction, (chunk) => {
+  readSnapshot(connection, (chunk) => {
     if (chunk.list !== "perm") return
     readChunk(chunk, (network) => {
       if (!bulk.hasPermanent(network)) removed.add(network)
@@ -72,42 +64,38 @@ async function prune(
     )
   }
   for (const networks of removed.batches(BATCH)) {
-    await transaction.batch(removePermanentKeys(networks.map(hexKey), at, by))
+    run(connection, removePermanentKeys(networks.map(hexKey), at, by))
   }
   return removed
 }
 
 /** How many were not there before. */
-async function addPermanent(
-  transaction: Transaction,
-  bulk: Bulk,
-  { at, by }: ImportOptions,
-): Promise<number> {
+function addPermanent(connection: Connection, bulk: Bulk, { at, by }: ImportOptions): number {
   let added = 0
   let batches = 0
   for (const networks of bulk.permanent.batches(BATCH)) {
     // A batch leaves megabytes of texts behind; left alone they would double the memory of a large import.
     if (++batches % COLLECT_EVERY === 0) Bun.gc(true)
     const rows = networks.map((network) => [hexKey(network), network.toString()] as const)
-    const [, inserted] = await transaction.batch(addPermanentRows(rows, at, by))
+    const [, inserted] = run(connection, addPermanentRows(rows, at, by))
     added += inserted?.rowsAffected ?? 0
   }
   return added
 }
 
 /** How many took the place of an earlier entry. */
-async function addTemporary(
-  transaction: Transaction,
-  bulk: Bulk,
-  { at, by }: ImportOptions,
-): Promise<number> {
+function addTemporary(connection: Connection, bulk: Bulk, { at, by }: ImportOptions): number {
   let replaced = 0
   for (let start = 0; start < bulk.temporary.length; start += BATCH) {
     const rows = bulk.temporary.slice(start, start + BATCH).map((line) => temporaryRow(line, at))
-    const [, removed] = await transaction.batch(addTemporaryRows(rows, at, by))
+    const [, removed] = run(connection, addTemporaryRows(rows, at, by))
     replaced += removed?.rowsAffected ?? 0
   }
   return replaced
+}
+
+function run(connection: Connection, statements: readonly Statement[]): Result[] {
+  return statements.map((statement) => connection.execute(statement))
 }
 
 function temporaryRow({ network, until, reason }: TemporaryLine, at: number) {

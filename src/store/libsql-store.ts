@@ -1,13 +1,13 @@
 // The store over one libSQL connection, in this thread. Each call blocks the thread until the database has answered.
 
 import { statSync } from "node:fs"
-import { type Client, createClient, type InStatement, type Row } from "@libsql/client/sqlite3"
 import { type AuditQuery, type AuditRecord, isAuditAction } from "../core/audit.ts"
 import type { Change } from "../core/change.ts"
 import type { PermanentEntry, TemporaryEntry } from "../core/entry.ts"
 import { GateError } from "../core/errors.ts"
 import type { Page } from "../core/page.ts"
-import { createDatabaseFile, fileUrl } from "./database-file.ts"
+import { Connection, type Row, type Statement } from "./connection.ts"
+import { createDatabaseFile } from "./database-file.ts"
 import { exportEntries } from "./export-entries.ts"
 import { damaged, openFailure, statementFailure } from "./failures.ts"
 import { importEntries } from "./import-entries.ts"
@@ -30,7 +30,7 @@ import type {
 const LOCK_TIMEOUT = 200
 
 export class LibsqlStore implements Store {
-  private client: Client | null = null
+  private opened: Connection | null = null
   private inode = 0
   private last: Promise<unknown> = Promise.resolve()
 
@@ -40,34 +40,29 @@ export class LibsqlStore implements Store {
     const { path } = this.config
     let created = false
     try {
-      created = await createDatabaseFile(path)
-      // One connection: a PRAGMA belongs to the connection that set it, and a pool would open others without it.
-      this.client = createClient({ url: fileUrl(path), concurrency: 1, timeout: LOCK_TIMEOUT })
-      await this.takeOwnership()
+      created = createDatabaseFile(path)
+      this.opened = Connection.open(path, LOCK_TIMEOUT)
+      this.takeOwnership()
       this.inode = statSync(path).ino
-      if (!created) await this.refuseForeign()
-      await this.setPragmas()
-      await this.migrate()
-      await this.connection.batch(sql.expireEnded(now), "write")
+      if (!created) this.refuseForeign()
+      this.setPragmas()
+      this.migrate()
+      this.connection.batch(sql.expireEnded(now))
       return { created }
     } catch (cause) {
       // Without what close() does: not even the log of a file that is refused may move.
-      this.client?.close()
-      this.client = null
+      this.opened?.close()
+      this.opened = null
       throw openFailure(path, cause)
     }
   }
 
   async commit(changes: readonly Change[]): Promise<Committed> {
     const plans = changes.map(sql.changeStatements)
-    const statements: InStatement[] = [
-      sql.REVISION,
-      ...plans.flatMap((plan) => plan.statements),
-      sql.REVISION,
-    ]
+    const statements: Statement[] = [sql.REVISION, ...plans.flatMap((plan) => plan.statements), sql.REVISION]
     const results = await this.inTurn(() => {
       this.checkFile()
-      return this.connection.batch(statements, "write")
+      return this.connection.batch(statements)
     })
     let at = 1
     const outcomes = plans.map(({ statements, outcome }) => {
@@ -83,17 +78,10 @@ export class LibsqlStore implements Store {
   }
 
   import(text: Uint8Array<ArrayBuffer>, options: ImportOptions): Promise<Imported> {
-    return this.inTurn(async () => {
+    return this.inTurn(() => {
       this.checkFile()
-      const transaction = await this.connection.transaction("write")
-      try {
-        const imported = await importEntries(transaction, text, options)
-        await transaction.commit()
-        return imported
-      } finally {
-        // Rolls back unless it was committed, and gives the one connection back.
-        transaction.close()
-      }
+      const { connection } = this
+      return connection.transaction(() => importEntries(connection, text, options))
     })
   }
 
@@ -123,7 +111,7 @@ export class LibsqlStore implements Store {
 
   async auditSlice(query: AuditSliceQuery): Promise<AuditSlice> {
     const [oldest, newest, rows] = await this.inTurn(() =>
-      this.connection.batch(sql.auditSlice(query), "read"),
+      sql.auditSlice(query).map((statement) => this.connection.execute(statement)),
     )
     const records = (rows?.rows ?? []).map((row) => ({ id: Number(row.id), record: toAuditRecord(row) }))
     return {
@@ -136,7 +124,7 @@ export class LibsqlStore implements Store {
   async ping(): Promise<void> {
     await this.inTurn(() => {
       this.checkFile()
-      return this.connection.execute("SELECT 1")
+      this.connection.execute("SELECT 1")
     })
   }
 
@@ -144,20 +132,26 @@ export class LibsqlStore implements Store {
     await this.inTurn(() => {
       this.checkFile()
       // The value that it has already: a transaction that reaches the disk and changes nothing.
-      return this.connection.batch([`PRAGMA user_version = ${MIGRATIONS.length}`], "write")
+      this.connection.batch([`PRAGMA user_version = ${MIGRATIONS.length}`])
     })
   }
 
   async close(): Promise<void> {
     // The log of the last changes goes into the file, so that the file alone is the whole database.
-    await this.client?.execute("PRAGMA wal_checkpoint(TRUNCATE)").catch(() => {})
-    this.client?.close()
-    this.client = null
+    const connection = this.opened
+    this.opened = null
+    if (connection === null) return
+    try {
+      connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    } catch {
+      // It stays beside the file, and the next opening finds it there.
+    }
+    connection.close()
   }
 
   // What is written to a file that nobody can find any more is lost at the next start.
   private checkFile(): void {
-    if (this.client === null) throw new GateError("unavailable", "the database is not open")
+    if (this.opened === null) throw new GateError("unavailable", "the database is not open")
     const { path } = this.config
     if (statSync(path, { throwIfNoEntry: false })?.ino === this.inode) return
     throw new GateError(
@@ -169,34 +163,34 @@ export class LibsqlStore implements Store {
     )
   }
 
-  // One after the other: an import and an export are many statements, and nobody may come between them.
-  private inTurn<T>(operation: () => T | Promise<T>): Promise<T> {
+  // One after the other, also for a call that is made by whoever receives the pieces of an export.
+  private inTurn<T>(operation: () => T): Promise<T> {
     const turn = this.last.then(() => attempt(operation))
     this.last = turn.catch(() => {})
     return turn
   }
 
-  private get connection(): Client {
-    if (this.client === null) throw new GateError("unavailable", "the database is not open")
-    return this.client
+  private get connection(): Connection {
+    if (this.opened === null) throw new GateError("unavailable", "the database is not open")
+    return this.opened
   }
 
   // In this mode the lock that the next statement takes is kept until the process ends.
-  private async takeOwnership(): Promise<void> {
-    await this.connection.execute("PRAGMA locking_mode = EXCLUSIVE")
-    await this.connection.batch(["SELECT count(*) FROM sqlite_schema"], "write")
+  private takeOwnership(): void {
+    this.connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+    this.connection.batch(["SELECT count(*) FROM sqlite_schema"])
   }
 
   // Asked before anything is written: a file that is not ours keeps every byte.
-  private async refuseForeign(): Promise<void> {
+  private refuseForeign(): void {
     const { path } = this.config
-    const applicationId = await this.pragma("application_id")
+    const applicationId = this.pragma("application_id")
     if (applicationId !== APPLICATION_ID) {
       throw new GateError("unavailable", `${path} is not an ipgate database; it was left as it is`, {
         hint: "give another path with --db",
       })
     }
-    const version = Number(await this.pragma("user_version"))
+    const version = Number(this.pragma("user_version"))
     if (version > MIGRATIONS.length) {
       throw new GateError(
         "unavailable",
@@ -204,44 +198,42 @@ export class LibsqlStore implements Store {
         { hint: "install the newer version again, or restore a backup from before it" },
       )
     }
-    if ((await this.pragma("quick_check(1)")) !== "ok") throw damaged(path)
+    if (this.pragma("quick_check(1)") !== "ok") throw damaged(path)
   }
 
-  private async setPragmas(): Promise<void> {
-    await this.connection.execute("PRAGMA journal_mode = WAL")
-    await this.connection.execute("PRAGMA synchronous = FULL")
-    const mode = [
-      await this.pragma("locking_mode"),
-      await this.pragma("journal_mode"),
-      await this.pragma("synchronous"),
-    ]
+  private setPragmas(): void {
+    this.connection.execute("PRAGMA journal_mode = WAL")
+    this.connection.execute("PRAGMA synchronous = FULL")
+    const mode = [this.pragma("locking_mode"), this.pragma("journal_mode"), this.pragma("synchronous")]
     if (mode.join() !== "exclusive,wal,2") {
       throw new GateError("unavailable", `the database runs with ${mode.join()} in place of exclusive,wal,2`)
     }
   }
 
   // One transaction: a process killed in the middle leaves the old schema whole.
-  private async migrate(): Promise<void> {
-    const version = Number(await this.pragma("user_version"))
-    await this.connection.batch(
-      [...MIGRATIONS.slice(version).flat(), ...rotationTrigger(this.config.auditRows), ...VERSION_STAMP],
-      "write",
-    )
+  private migrate(): void {
+    const version = Number(this.pragma("user_version"))
+    this.connection.batch([
+      ...MIGRATIONS.slice(version).flat(),
+      ...rotationTrigger(this.config.auditRows),
+      ...VERSION_STAMP,
+    ])
   }
 
-  private async pragma(name: string): Promise<unknown> {
-    return (await this.connection.execute(`PRAGMA ${name}`)).rows[0]?.[0]
+  private pragma(name: string): unknown {
+    const [row] = this.connection.execute(`PRAGMA ${name}`).rows
+    return row === undefined ? undefined : Object.values(row)[0]
   }
 
-  private async rows<T>(statement: InStatement, map: (row: Row) => T): Promise<T[]> {
+  private async rows<T>(statement: Statement, map: (row: Row) => T): Promise<T[]> {
     const result = await this.inTurn(() => this.connection.execute(statement))
     return result.rows.map(map)
   }
 }
 
-async function attempt<T>(operation: () => T | Promise<T>): Promise<T> {
+function attempt<T>(operation: () => T): T {
   try {
-    return await operation()
+    return operation()
   } catch (cause) {
     throw statementFailure(cause)
   }

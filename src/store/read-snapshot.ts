@@ -1,31 +1,28 @@
 // Reads all entries out of the database, in chunks.
 
-import type { Client } from "@libsql/client/sqlite3"
 import type { Family } from "../core/address.ts"
 import type { ListName } from "../core/entry.ts"
+import type { Connection } from "./connection.ts"
 import { recordSize, type SnapshotChunk } from "./snapshot.ts"
 import { snapshotChunk } from "./statements.ts"
 
 const CHUNK_ROWS = 50_000
 
-/** What can be asked: a connection, or a transaction on it. */
-export type Source = Pick<Client, "execute">
-
-export async function readSnapshot(source: Source, receive: (chunk: SnapshotChunk) => void): Promise<void> {
+export function readSnapshot(connection: Connection, receive: (chunk: SnapshotChunk) => void): void {
   for (const list of ["perm", "temp"] as const) {
-    for (const family of [4, 6] as const) await readList(source, list, family, receive)
+    for (const family of [4, 6] as const) readList(connection, list, family, receive)
   }
 }
 
-export async function readList(
-  source: Source,
+export function readList(
+  connection: Connection,
   list: ListName,
   family: Family,
   receive: (chunk: SnapshotChunk) => void,
-): Promise<void> {
+): void {
   let after: Uint8Array = new Uint8Array([family])
   for (;;) {
-    const row = (await source.execute(snapshotChunk(list, family, after, CHUNK_ROWS))).rows[0]
+    const row = connection.execute(snapshotChunk(list, family, after, CHUNK_ROWS)).rows[0]
     const text = row?.records
     const last = row?.last
     if (typeof text !== "string" || !(last instanceof ArrayBuffer)) return

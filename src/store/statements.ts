@@ -1,19 +1,19 @@
 // The SQL of each change with its audit row, of the lists, and of the audit query.
 
-import type { InStatement, ResultSet } from "@libsql/client/sqlite3"
 import type { Family } from "../core/address.ts"
 import type { AuditQuery } from "../core/audit.ts"
 import type { Actor, Change, Outcome } from "../core/change.ts"
 import type { ListName } from "../core/entry.ts"
 import type { FeedFilter } from "../core/feed.ts"
 import type { Page } from "../core/page.ts"
+import type { Result, Statement, Value } from "./connection.ts"
 import { entryKey, keySize } from "./entry-key.ts"
 import type { AuditSliceQuery } from "./store.ts"
 
 /** The statements of one change, and how their results tell what it did. */
 export type ChangeStatements = {
-  readonly statements: readonly InStatement[]
-  readonly outcome: (results: readonly ResultSet[]) => Outcome
+  readonly statements: readonly Statement[]
+  readonly outcome: (results: readonly Result[]) => Outcome
 }
 
 /**
@@ -91,7 +91,7 @@ export function changeStatements(change: Change): ChangeStatements {
   }
 }
 
-function removal([, deleted]: readonly ResultSet[]): Outcome {
+function removal([, deleted]: readonly Result[]): Outcome {
   return deleted?.rowsAffected === 1 ? "removed" : "absent"
 }
 
@@ -100,11 +100,13 @@ function actorText(by: Actor): string | null {
 }
 
 /** The newest audit row's id, also when rotation or an empty log left no row. */
-export const REVISION =
-  "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'audit'), 0) AS revision"
+export const REVISION: Statement = {
+  sql: "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'audit'), 0) AS revision",
+  args: [],
+}
 
 /** Records and removes, oldest first, every entry that ended at or before `now`, each with the moment it ended. */
-export function expireEnded(now: number): InStatement[] {
+export function expireEnded(now: number): Statement[] {
   return [
     {
       sql: `INSERT INTO audit (at, action, ip)
@@ -116,7 +118,7 @@ export function expireEnded(now: number): InStatement[] {
 }
 
 /** Takes the entries with these hexadecimal keys off the permanent list, each with its audit row. */
-export function removePermanentKeys(keys: readonly string[], at: number, by: Actor): InStatement[] {
+export function removePermanentKeys(keys: readonly string[], at: number, by: Actor): Statement[] {
   const json = JSON.stringify(keys)
   return [
     {
@@ -128,11 +130,11 @@ export function removePermanentKeys(keys: readonly string[], at: number, by: Act
   ]
 }
 
-export function listPermanent({ limit, offset }: Page): InStatement {
+export function listPermanent({ limit, offset }: Page): Statement {
   return { sql: "SELECT ip FROM permanent ORDER BY key LIMIT ? OFFSET ?", args: [limit, offset] }
 }
 
-export function listTemporary({ limit, offset }: Page, now: number): InStatement {
+export function listTemporary({ limit, offset }: Page, now: number): Statement {
   return {
     sql: `SELECT ip, reason, expires_at FROM temporary WHERE expires_at > ?
           ORDER BY expires_at, key LIMIT ? OFFSET ?`,
@@ -140,7 +142,7 @@ export function listTemporary({ limit, offset }: Page, now: number): InStatement
   }
 }
 
-export function auditRows({ limit, offset, ...filter }: AuditQuery): InStatement {
+export function auditRows({ limit, offset, ...filter }: AuditQuery): Statement {
   const { where, args } = auditFilter(filter, [])
   return {
     sql: `${AUDIT_COLUMNS} ${where} ORDER BY id DESC LIMIT ? OFFSET ?`,
@@ -149,7 +151,7 @@ export function auditRows({ limit, offset, ...filter }: AuditQuery): InStatement
 }
 
 /** The ids of the oldest and the newest row, and then the rows: with `after` ascending, without it the newest first. */
-export function auditSlice({ after, limit, ...filter }: AuditSliceQuery): InStatement[] {
+export function auditSlice({ after, limit, ...filter }: AuditSliceQuery): Statement[] {
   const { where, args } = auditFilter(filter, after === null ? [] : [["id > ?", after]])
   const order = after === null ? "DESC" : "ASC"
   return [
@@ -161,7 +163,7 @@ export function auditSlice({ after, limit, ...filter }: AuditSliceQuery): InStat
 
 const AUDIT_COLUMNS = "SELECT id, at, action, ip, ttl_seconds, reason, actor FROM audit"
 
-type Condition = readonly [sql: string, argument: string | number]
+type Condition = readonly [sql: string, argument: Value]
 
 function auditFilter({ action, network }: FeedFilter, more: readonly Condition[]) {
   const conditions: Condition[] = [...more]
@@ -175,7 +177,7 @@ function auditFilter({ action, network }: FeedFilter, more: readonly Condition[]
  * One chunk of a list as a single text: the hexadecimal records of up to `rows` entries of one family that follow the
  * key `after`, and the last of their keys. One row for 50,000 entries crosses the driver far faster than 50,000 rows.
  */
-export function snapshotChunk(list: ListName, family: Family, after: Uint8Array, rows: number): InStatement {
+export function snapshotChunk(list: ListName, family: Family, after: Uint8Array, rows: number): Statement {
   const table = list === "perm" ? "permanent" : "temporary"
   const record = list === "perm" ? "hex(key)" : "hex(key) || printf('%016X', expires_at)"
   return {
@@ -196,7 +198,7 @@ export type TemporaryRow = readonly [
 ]
 
 /** Puts many rows on the permanent list; the second statement affects those that were not there. */
-export function addPermanentRows(rows: readonly PermanentRow[], at: number, by: Actor): InStatement[] {
+export function addPermanentRows(rows: readonly PermanentRow[], at: number, by: Actor): Statement[] {
   const json = JSON.stringify(rows)
   return [
     {
@@ -214,7 +216,7 @@ export function addPermanentRows(rows: readonly PermanentRow[], at: number, by: 
 }
 
 /** Puts many rows on the temporary list; the second statement affects those that are replaced. */
-export function addTemporaryRows(rows: readonly TemporaryRow[], at: number, by: Actor): InStatement[] {
+export function addTemporaryRows(rows: readonly TemporaryRow[], at: number, by: Actor): Statement[] {
   const json = JSON.stringify(rows)
   return [
     {

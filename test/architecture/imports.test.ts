@@ -39,7 +39,7 @@ const RULES: readonly Rule[] = [
   },
   {
     of: "src/store/",
-    may: ["src/core/", "@libsql/client/sqlite3", "node:fs", "node:os", "node:path"],
+    may: ["src/core/", "libsql", "node:fs", "node:os", "node:path"],
     because: "SQL stays in one place, and that place knows nothing of HTTP",
   },
   {
@@ -106,7 +106,7 @@ const LOADED_LATER: ReadonlyArray<readonly [from: string, to: RegExp, because: s
 /** The only files that may import a package, or a file, each with the reason. */
 const RESERVED: ReadonlyArray<readonly [what: string, by: RegExp, because: string]> = [
   ["commander", /^cli\//, "the server has no command line"],
-  ["@libsql/client/sqlite3", /^src\/store\//, "another database is then a change of one folder"],
+  ["libsql", /^src\/store\/connection\.ts$/, "another driver is then a change of one file"],
   [
     "ipaddr.js",
     /^src\/core\/address\.ts$/,
@@ -240,7 +240,7 @@ test("the only packages are those that the project has", () => {
   const packages = new Set(
     imports.map(({ to }) => to).filter((to) => !/^(src|cli)\/|^package\.json$|^node:/.test(to)),
   )
-  const known = ["@libsql/client/sqlite3", "commander", "ink", "ipaddr.js", "react"]
+  const known = ["commander", "ink", "ipaddr.js", "libsql", "react"]
   expect([...packages].filter((name) => !known.includes(name))).toEqual([])
 })
 

@@ -1,0 +1,132 @@
+// The one connection to the database. A statement with arguments is prepared once and then kept, because preparing it
+// costs ten times as much as running it.
+
+import Database from "libsql"
+
+/** What a statement takes. A number is stored by the type of its column. */
+export type Value = string | number | Uint8Array | null
+
+/** A text is for what runs once or seldom; a PRAGMA may even do its work while it is prepared. */
+export type Statement = string | { readonly sql: string; readonly args: readonly Value[] }
+
+/** A row by the names of its columns. A blob is an `ArrayBuffer`. */
+export type Row = Readonly<Record<string, unknown>>
+
+export type Result = { readonly rows: readonly Row[]; readonly rowsAffected: number }
+
+type Prepared = { readonly handle: ReturnType<Handle["prepare"]>; readonly returnsRows: boolean }
+
+type Handle = InstanceType<typeof Database>
+
+const BEGIN = { sql: "BEGIN IMMEDIATE", args: [] }
+const COMMIT = { sql: "COMMIT", args: [] }
+
+/** SQLite's primary result codes, by their numbers. */
+const CODES =
+  "OK ERROR INTERNAL PERM ABORT BUSY LOCKED NOMEM READONLY INTERRUPT IOERR CORRUPT NOTFOUND FULL CANTOPEN PROTOCOL EMPTY SCHEMA TOOBIG CONSTRAINT MISMATCH MISUSE NOLFS AUTH FORMAT RANGE NOTADB".split(
+    " ",
+  )
+
+/** What the database reports. `code` is the name of the primary result code, such as `SQLITE_FULL`. */
+export class DatabaseError extends Error {
+  override readonly name = "DatabaseError"
+
+  constructor(
+    readonly code: string,
+    message: string,
+    options: ErrorOptions,
+  ) {
+    super(`${code}: ${message}`, options)
+  }
+}
+
+/** Every call blocks until the database has answered. What it refuses is thrown as a `DatabaseError`. */
+export class Connection {
+  private readonly kept = new Map<string, Prepared>()
+
+  private constructor(private readonly handle: Handle) {}
+
+  /** Opens the file, and makes an empty one where there is none. `lockTimeout` is in milliseconds. */
+  static open(path: string, lockTimeout: number): Connection {
+    // The driver takes other texts for the address of a server, or for the memory.
+    const file = path.startsWith("/") ? path : `./${path}`
+    return new Connection(named(() => new Database(file, { timeout: lockTimeout })))
+  }
+
+  static inMemory(): Connection {
+    return new Connection(named(() => new Database(":memory:")))
+  }
+
+  execute(statement: Statement): Result {
+    return named(() => this.run(statement))
+  }
+
+  /** One write transaction: all of the statements, or none of them. */
+  batch(statements: readonly Statement[]): Result[] {
+    return this.transaction(() => named(() => statements.map((statement) => this.run(statement))))
+  }
+
+  /**
+   * Runs `work` in a write transaction, and rolls back if it throws. Nothing can come between, because nothing in it
+   * waits.
+   */
+  transaction<T>(work: () => T): T {
+    this.execute(BEGIN)
+    try {
+      const value = work()
+      this.execute(COMMIT)
+      return value
+    } catch (cause) {
+      this.rollBack()
+      throw cause
+    }
+  }
+
+  close(): void {
+    this.kept.clear()
+    this.handle.close()
+  }
+
+  private rollBack(): void {
+    try {
+      // A full disk, for one, has ended the transaction already.
+      if (this.handle.inTransaction) this.handle.exec("ROLLBACK")
+    } catch {
+      // The first error says what is wrong; a transaction that cannot be left refuses the next one.
+    }
+  }
+
+  private run(statement: Statement): Result {
+    const [{ handle, returnsRows }, args] =
+      typeof statement === "string"
+        ? [this.prepare(statement), []]
+        : [this.keep(statement.sql), statement.args]
+    if (returnsRows) return { rows: handle.all(args) as Row[], rowsAffected: 0 }
+    return { rows: [], rowsAffected: handle.run(args).changes }
+  }
+
+  private keep(sql: string): Prepared {
+    let prepared = this.kept.get(sql)
+    if (prepared === undefined) {
+      prepared = this.prepare(sql)
+      this.kept.set(sql, prepared)
+    }
+    return prepared
+  }
+
+  private prepare(sql: string): Prepared {
+    const handle = this.handle.prepare(sql)
+    return { handle, returnsRows: handle.reader }
+  }
+}
+
+/** The driver tells extended codes by their number only. */
+function named<T>(call: () => T): T {
+  try {
+    return call()
+  } catch (cause) {
+    if (!(cause instanceof Database.SqliteError) || cause.rawCode === undefined) throw cause
+    const name = CODES[cause.rawCode & 0xff] ?? String(cause.rawCode)
+    throw new DatabaseError(`SQLITE_${name}`, cause.message, { cause })
+  }
+}
