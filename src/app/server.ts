@@ -10,8 +10,12 @@ import { routes } from "../http/routes.ts"
 import { type Listener, listen } from "../http/server.ts"
 import { formatListenAddress, type ListenAddress } from "../listen-address.ts"
 import type { Log } from "../log.ts"
+import { measured } from "../metrics/measured.ts"
+import type { Metrics } from "../metrics/metrics.ts"
+import { sampled } from "../metrics/sampled.ts"
 import { ThreadStore } from "../store/thread-store.ts"
 import { loadAllowlist } from "./load-allowlist.ts"
+import { serveMetrics } from "./metrics.ts"
 import { assembleWritePath, type WritePath } from "./write-path.ts"
 
 export type ServerConfig = {
@@ -24,10 +28,13 @@ export type ServerConfig = {
   readonly socketGroup?: string | null
   /** Rows of the audit log that are kept; the default is 200,000. */
   readonly auditRows?: number
+  /** Where Prometheus asks; a server without it measures nothing. */
+  readonly metricsListen?: ListenAddress | null
 }
 
 export type RunningServer = {
   readonly addresses: readonly ListenAddress[]
+  readonly metricsAddress: ListenAddress | null
   /** Answers what has arrived, closes the database, and ends its thread. */
   stop(): Promise<void>
 }
@@ -48,35 +55,57 @@ export async function startServer(
   log: Log,
 ): Promise<RunningServer> {
   const startedAt = clock.mono()
+  const auditRows = config.auditRows ?? AUDIT_LOG_ROWS
   let path: WritePath | null = null
   const store = new ThreadStore(
-    { path: config.databasePath, auditRows: config.auditRows ?? AUDIT_LOG_ROWS },
+    { path: config.databasePath, auditRows },
     {
       onLateCommit: (changes, committed) => path?.accept(changes, committed),
       onLateImport: (imported) => path?.acceptLateImport(imported),
     },
   )
   const listeners: Listener[] = []
+  let metricsListener: Listener | null = null
   try {
+    const metrics = config.metricsListen ? await loadMetrics(clock) : null
     const { created } = await store.open(clock.wall())
     if (created) log.warn("made a new, empty database: nobody is let in yet", { path: config.databasePath })
     const { allowlist, badRows } = await loadAllowlist(store, clock)
     if (badRows > 0)
       log.error("the database holds rows that are no networks; they let nobody in", { rows: badRows })
 
-    path = await assembleWritePath(store, allowlist, clock, startedAt)
+    path = await assembleWritePath(store, allowlist, clock, startedAt, metrics?.meter)
     const { gate, queue, health, feed, counters, refused } = path
     const sweeper = new Sweeper(allowlist, queue, clock)
     const clients = new ClientAddresses(config.trustedProxies, config.clientIpHeader)
+    const decide = decideBy(allowlist, clients, counters, refused)
+    let decisionFaults = 0
     const table = routes({
-      decide: decideBy(allowlist, clients, counters, refused),
+      decide: metrics === null ? decide : sampled(decide, metrics.meter, () => clock.mono()),
       clients,
       tokens: new BearerTokens(tokens),
       gateFor: (by) => gate.as(by),
       log,
+      decisionFailed: () => {
+        decisionFaults++
+      },
+      ...(metrics === null ? {} : { measured: measured(metrics.meter, () => clock.mono()) }),
     })
     const access = { mode: config.socketMode ?? 0o660, group: config.socketGroup ?? null }
     for (const address of config.listen) listeners.push(listen(address, table, access))
+    if (metrics !== null && config.metricsListen) {
+      const parts = {
+        allowlist,
+        path,
+        listeners,
+        databasePath: config.databasePath,
+        auditRows,
+        decisionFaults: () => decisionFaults,
+        log,
+      }
+      metricsListener = serveMetrics(config.metricsListen, metrics, parts)
+      log.info(`metrics on ${formatListenAddress(metricsListener.address)}`)
+    }
 
     sweeper.start()
     // While something is wrong the question is a change, so that a database that only answers is not called well.
@@ -90,19 +119,32 @@ export async function startServer(
     })
     return {
       addresses,
+      metricsAddress: metricsListener?.address ?? null,
       stop: async () => {
         clearInterval(pinging)
         feed.close()
-        await atMost(DRAIN_TIME, Promise.all(listeners.map((listener) => listener.stop())))
+        await atMost(
+          DRAIN_TIME,
+          Promise.all(
+            [...listeners, ...(metricsListener ? [metricsListener] : [])].map((listener) => listener.stop()),
+          ),
+        )
         sweeper.stop()
         await store.close()
       },
     }
   } catch (cause) {
     for (const listener of listeners) void listener.stop()
+    void metricsListener?.stop()
     await store.close().catch(() => {})
     throw cause
   }
+}
+
+// Only a server that is asked for metrics loads their library.
+async function loadMetrics(clock: Clock): Promise<Metrics> {
+  const { createMetrics } = await import("../metrics/metrics.ts")
+  return createMetrics(clock.wall() - process.uptime() * 1000)
 }
 
 /** Fulfilled with the work, or without it when the time is over. */

@@ -10,6 +10,7 @@ import { applyCommitted, applyLateImport } from "../gate/apply.ts"
 import { ChangeFeed } from "../gate/change-feed.ts"
 import { Health } from "../gate/health.ts"
 import { LocalGate } from "../gate/local-gate.ts"
+import { type Meter, NO_METER } from "../meter.ts"
 import { CommitQueue } from "../store/commit-queue.ts"
 import type { Committed, Imported, Store } from "../store/store.ts"
 
@@ -31,6 +32,7 @@ export async function assembleWritePath(
   allowlist: Allowlist,
   clock: Clock,
   startedAt: number,
+  meter: Meter = NO_METER,
 ): Promise<WritePath> {
   const health = new Health()
   const feed = new ChangeFeed()
@@ -42,7 +44,8 @@ export async function assembleWritePath(
     feed.publish(applyCommitted(allowlist, ended, changes, committed))
   }
   const acceptLateImport = (imported: Imported) => feed.publish(applyLateImport(allowlist, imported))
-  const queue = new CommitQueue((changes) => health.watchWrite(store.commit(changes)), accept)
+  const write = metered(meter, clock, (changes) => health.watchWrite(store.commit(changes)))
+  const queue = new CommitQueue(write, accept)
   const gate = new LocalGate({
     store,
     queue,
@@ -56,4 +59,20 @@ export async function assembleWritePath(
     refused,
   })
   return { gate, queue, health, feed, counters, refused, accept, acceptLateImport }
+}
+
+type Write = (changes: readonly Change[]) => Promise<Committed>
+
+function metered(meter: Meter, clock: Clock, write: Write): Write {
+  return async (changes) => {
+    const from = clock.mono()
+    try {
+      const committed = await write(changes)
+      meter.commit((clock.mono() - from) / 1000, changes.length)
+      return committed
+    } catch (error) {
+      meter.commitFailed()
+      throw error
+    }
+  }
 }

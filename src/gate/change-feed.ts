@@ -1,5 +1,6 @@
 // The live feed of committed changes: every follower gets each change once, in the order of the log.
 
+import { AUDIT_ACTIONS, type AuditAction } from "../core/audit.ts"
 import type { FeedEvent } from "../core/feed.ts"
 
 /** Events that may wait for one reader. A reader that falls further behind is dropped, and never waited for. */
@@ -9,6 +10,15 @@ export class ChangeFeed {
   private readonly followers = new Set<Follower>()
   private newest = 0
   private closed = false
+  private readonly told = Object.fromEntries(AUDIT_ACTIONS.map((action) => [action, 0])) as Record<
+    AuditAction,
+    number
+  >
+
+  /** How many changes were published since the start, by action. */
+  get counts(): Readonly<Record<AuditAction, number>> {
+    return this.told
+  }
 
   /** The id of the newest event. */
   get lastId(): number {
@@ -22,7 +32,10 @@ export class ChangeFeed {
 
   publish(events: readonly FeedEvent[]): void {
     if (events.length === 0) return
-    for (const event of events) this.newest = Math.max(this.newest, event.id)
+    for (const event of events) {
+      this.newest = Math.max(this.newest, event.id)
+      if (event.kind === "change") this.told[event.record.action]++
+    }
     for (const follower of this.followers) follower.take(events)
   }
 

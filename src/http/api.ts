@@ -61,6 +61,13 @@ export async function answerApi(call: ApiCall): Promise<Response> {
   return text(404, "not found")
 }
 
+/** The path as the documentation writes it, for what counts requests: an address in it becomes `{ip}`. */
+export function routeTemplate(path: string): string {
+  if (Object.hasOwn(ENDPOINTS, path)) return path
+  const [prefix] = REMOVALS.find(([prefix]) => path.startsWith(prefix)) ?? []
+  return prefix === undefined ? "other" : `${prefix}{ip}`
+}
+
 async function addPermanent({ request, gate }: ApiCall): Promise<Response> {
   const result = await gate.addPermanent(requests.readPermanentBody(await readJsonBody(request)))
   return changed({ [paths.RESULT_HEADER]: result })

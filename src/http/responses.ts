@@ -53,6 +53,11 @@ export function json(value: unknown): Response {
   return new Response(JSON.stringify(value), { headers: { ...NO_STORE, "Content-Type": "application/json" } })
 }
 
+/** The text that Prometheus collects. */
+export function exposition(contentType: string, text: string): Response {
+  return new Response(text, { headers: { ...NO_STORE, "Content-Type": contentType } })
+}
+
 /** Lines of text as they come, after a first piece that is there. */
 export function lines(first: IteratorResult<Uint8Array>, rest: AsyncIterator<Uint8Array>): Response {
   const body = new ReadableStream<Uint8Array>({

@@ -5,7 +5,7 @@ import type { Gate } from "../core/gate.ts"
 import type { Log } from "../log.ts"
 import { statusToJson } from "../wire/answers.ts"
 import { API_PREFIX, AUTH_PATH, AUTHZ_PATH, STATUS_PATH } from "../wire/paths.ts"
-import { answerApi, type GateFor } from "./api.ts"
+import { answerApi, type GateFor, routeTemplate } from "./api.ts"
 import { authorize, authorizeAny, type Decide } from "./auth.ts"
 import type { BearerTokens } from "./bearer.ts"
 import type { ClientAddresses } from "./client-address.ts"
@@ -27,6 +27,10 @@ export type RouteParts = {
   readonly tokens: BearerTokens
   readonly gateFor: GateFor
   readonly log: Log
+  /** Told of each decision that threw, before the answer, which is never a yes. */
+  readonly decisionFailed?: () => void
+  /** Wraps each handler that is no decision; `routeOf` tells the template of a request's path. */
+  readonly measured?: (routeOf: (request: Request) => string, handle: Handler) => Handler
 }
 
 /**
@@ -41,33 +45,47 @@ export type Routes = {
   readonly trustsLoopback: boolean
 }
 
-export function routes({ decide, clients, tokens, gateFor, log }: RouteParts): Routes {
+export function routes(parts: RouteParts): Routes {
+  const { decide, clients, tokens, gateFor, log, decisionFailed, measured = (_, handle) => handle } = parts
   const failed = (cause: unknown) => answerFailure(cause, log)
+  const decisionBroke = (cause: unknown) => {
+    decisionFailed?.()
+    return failed(cause)
+  }
   // Envoy can be told to let everybody in after a 5xx, so a fault has to be a plain "no" there.
   const deniedAfterFault = (cause: unknown) => {
     try {
-      failed(cause)
+      decisionBroke(cause)
     } catch {
       // The log cannot be written either; the answer stays "no".
     }
     return authzDenied()
   }
   const authz = guarded((request, peer) => authorizeAny(request, peer, decide), deniedAfterFault)
-  const api = guarded(
-    (request, peer) =>
-      tokens.accepts(request) ? answerAuthorized(request, peer, clients, gateFor) : unauthorized(),
-    failed,
+  const api = measured(
+    (request) => routeTemplate(target(request.url).path),
+    guarded(
+      (request, peer) =>
+        tokens.accepts(request) ? answerAuthorized(request, peer, clients, gateFor) : unauthorized(),
+      failed,
+    ),
   )
   return {
     paths: {
-      [AUTH_PATH]: guarded((request, peer) => authorize(request, peer, decide), failed),
+      [AUTH_PATH]: guarded((request, peer) => authorize(request, peer, decide), decisionBroke),
       [AUTHZ_PATH]: authz,
       [`${AUTHZ_PATH}/*`]: authz,
-      [STATUS_PATH]: guarded((request) => status(request, gateFor(null)), failed),
+      [STATUS_PATH]: measured(
+        () => STATUS_PATH,
+        guarded((request) => status(request, gateFor(null)), failed),
+      ),
       "/api": api,
       [`${API_PREFIX}*`]: api,
     },
-    notFound: guarded(() => text(404, "not found"), failed),
+    notFound: measured(
+      () => "other",
+      guarded(() => text(404, "not found"), failed),
+    ),
     trustsLoopback: clients.trustsLoopback,
   }
 }

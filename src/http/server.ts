@@ -24,6 +24,8 @@ const OWNER_AND_GROUP: SocketAccess = { mode: 0o660, group: null }
 export type Listener = {
   /** The address in use, with the port that was given out where 0 was asked for. */
   readonly address: ListenAddress
+  /** Requests that are not answered yet. */
+  readonly pendingRequests: number
   /** Takes no new connection, and is fulfilled when the requests under way are answered. */
   stop(): Promise<void>
 }
@@ -49,7 +51,7 @@ function listenOnTcp(address: ListenAddress & { kind: "tcp" }, routes: Routes): 
     port: address.port,
     reusePort: false,
   })
-  return { address: { ...address, port: server.port ?? address.port }, stop: () => server.stop() }
+  return listener({ ...address, port: server.port ?? address.port }, server)
 }
 
 function listenOnSocket(
@@ -75,7 +77,17 @@ function listenOnSocket(
     void server.stop(true)
     throw cause
   }
-  return { address, stop: () => server.stop() }
+  return listener(address, server)
+}
+
+function listener(address: ListenAddress, server: Server): Listener {
+  return {
+    address,
+    get pendingRequests() {
+      return server.pendingRequests
+    },
+    stop: () => server.stop(),
+  }
 }
 
 /** The number of a group, from `/etc/group` if it is a name. */

@@ -34,6 +34,11 @@ export class CommitQueue {
     private readonly committed: (changes: readonly Change[], committed: Committed) => void,
   ) {}
 
+  /** Changes that wait for the transaction before theirs. */
+  get waitingChanges(): number {
+    return this.length
+  }
+
   /**
    * Fulfilled with the outcome of each change when all are durable. The changes of one call go into one transaction,
    * next to each other. If the transaction fails, every change in it fails, and this rejects with the store's error.

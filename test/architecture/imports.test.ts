@@ -60,6 +60,20 @@ const RULES: readonly Rule[] = [
       "handlers see a Gate and an Allowlist; a handler that could reach the store would be a second write path",
   },
   {
+    of: "src/metrics/",
+    may: [
+      "src/core/",
+      "src/http/auth.ts",
+      "src/http/guard.ts",
+      "src/http/metrics-routes.ts",
+      "src/meter.ts",
+      "node:fs",
+      "node:fs/promises",
+      "@prometheus-io/client",
+    ],
+    because: "what is measured is plain numbers: whoever keeps them knows nothing of who reads them",
+  },
+  {
     of: "src/app/",
     may: ["src/"],
     because:
@@ -95,6 +109,11 @@ const LOADED_LATER: ReadonlyArray<readonly [from: string, to: RegExp, because: s
   ["cli/connect.ts", /^src\/app\/local\.ts$/, "only --offline needs the database"],
   ["cli/commands/serve.ts", /^src\/app\/server\.ts$/, "only serve needs the server"],
   [
+    "src/app/server.ts",
+    /^src\/metrics\/metrics\.ts$/,
+    "only a server that is asked for metrics needs their library",
+  ],
+  [
     "src/store/load-driver.ts",
     /^src\/store\/libsql-store\.ts$/,
     "a driver that cannot be unpacked is then an error that says what to do, and not the end of the thread",
@@ -105,6 +124,7 @@ const LOADED_LATER: ReadonlyArray<readonly [from: string, to: RegExp, because: s
 
 /** The only files that may import a package, or a file, each with the reason. */
 const RESERVED: ReadonlyArray<readonly [what: string, by: RegExp, because: string]> = [
+  ["@prometheus-io/client", /^src\/metrics\//, "another way to tell metrics is then a change of one folder"],
   ["commander", /^cli\//, "the server has no command line"],
   ["libsql", /^src\/store\/connection\.ts$/, "another driver is then a change of one file"],
   [
@@ -139,6 +159,7 @@ const NOT_LOADED: ReadonlyArray<readonly [entry: string, pattern: RegExp, becaus
     /libsql|^src\/store\/|^src\/gate\/local-gate|^src\/app\/(server|local)|^src\/http\/server|^(ink|react)$/,
     "a client command starts faster without, and works where the driver cannot be unpacked (noexec /tmp)",
   ],
+  ["src/app/server.ts", /prometheus/, "a server without metrics neither loads nor needs their library"],
   [
     "src/app/server.ts",
     /libsql/,
@@ -240,7 +261,7 @@ test("the only packages are those that the project has", () => {
   const packages = new Set(
     imports.map(({ to }) => to).filter((to) => !/^(src|cli)\/|^package\.json$|^node:/.test(to)),
   )
-  const known = ["commander", "ink", "ipaddr.js", "libsql", "react"]
+  const known = ["@prometheus-io/client", "commander", "ink", "ipaddr.js", "libsql", "react"]
   expect([...packages].filter((name) => !known.includes(name))).toEqual([])
 })
 
