@@ -1,10 +1,12 @@
 // Runs the type check, the lint, the build and the tests, and ends with one line that counts what passed and failed.
+// `faults` runs the tests of the fault catalogue in their long form, `faults A-03 H` those of some rows.
 
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { MISSING } from "../test/e2e/proxies/proxy-programs.ts"
 import { NGINX } from "../test/support/nginx.ts"
+import { runFaults } from "./faults.ts"
 
 type Count = { passed: number; failed: number; skipped: number }
 
@@ -20,6 +22,8 @@ const PROGRAMS: ReadonlyArray<readonly [name: string, present: boolean, install:
 ]
 
 const patterns = process.argv.slice(2)
+// The word alone, so that `test/faults` is still the files of that folder, and so is every other pattern.
+const areFaults = patterns[0] === "faults"
 const inCi = process.env.CI === "true" || process.env.CI === "1"
 const total: Count = { passed: 0, failed: 0, skipped: 0 }
 
@@ -28,7 +32,8 @@ if (patterns.length === 0) {
   step("lint and format", ["run", "lint"])
 }
 step("build", ["run", "build"])
-add(tests(patterns))
+if (areFaults) add(runFaults({ only: patterns.slice(1), long: process.env.FAULTS !== "short", bun }))
+else add(tests(patterns))
 
 for (const [name, present, install] of PROGRAMS) {
   if (!present) console.error(`\nThe tests that need ${name} were left out. To run them: ${install}`)
@@ -69,8 +74,11 @@ function countOf(report: string, exitCode: number): Count {
   return { passed, skipped, failed: failed === 0 && exitCode !== 0 ? 1 : failed }
 }
 
-function bun(args: readonly string[]): number {
-  return Bun.spawnSync([process.execPath, ...args], { stdio: ["ignore", "inherit", "inherit"] }).exitCode
+function bun(args: readonly string[], env: Readonly<Record<string, string>> = {}): number {
+  return Bun.spawnSync([process.execPath, ...args], {
+    env: { ...process.env, ...env },
+    stdio: ["ignore", "inherit", "inherit"],
+  }).exitCode
 }
 
 function add({ passed, failed, skipped }: Count): void {

@@ -1,6 +1,7 @@
 // What only bytes on a socket can say: odd paths, hosts, bodies and framing, and what is no HTTP at all.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { fault } from "../faults/fault.ts"
 import { allBytes, ask, headerOf, RawConnection, requestText } from "../support/raw-http.ts"
 import { type RunningServer, runServer } from "../support/running-server.ts"
 
@@ -160,87 +161,94 @@ describe("paths, asked by a listed client", () => {
   })
 })
 
-describe("the Host header changes nothing", () => {
-  const HOSTS = [
-    "a b",
-    "user@h",
-    "[",
-    "[::1",
-    "[::1]:80",
-    "]",
-    "%",
-    "%zz",
-    "h:99999",
-    "h:80:80",
-    "h:",
-    ":80",
-    "",
-    "\u00ff",
-    "a/b",
-    "a/auth",
-    "/status",
-    "h#x",
-    "h?q",
-    "h?/auth",
-    "..",
-    "a\tb",
-    "<x>",
-    "xn--",
-    "h,h",
-    "http://x",
-    "x://y/z",
-    "-",
-    "a".repeat(300),
-    "a\\b",
-    "'\"",
-  ]
+describe(
+  fault(
+    "H-18",
+    "31 hostile Host headers, and two at once, on every route",
+    "the answer to a good one, to the byte",
+  ),
+  () => {
+    const HOSTS = [
+      "a b",
+      "user@h",
+      "[",
+      "[::1",
+      "[::1]:80",
+      "]",
+      "%",
+      "%zz",
+      "h:99999",
+      "h:80:80",
+      "h:",
+      ":80",
+      "",
+      "\u00ff",
+      "a/b",
+      "a/auth",
+      "/status",
+      "h#x",
+      "h?q",
+      "h?/auth",
+      "..",
+      "a\tb",
+      "<x>",
+      "xn--",
+      "h,h",
+      "http://x",
+      "x://y/z",
+      "-",
+      "a".repeat(300),
+      "a\\b",
+      "'\"",
+    ]
 
-  const QUESTIONS: ReadonlyArray<readonly [line: string, lines: () => string[]]> = [
-    ["GET /auth", () => [LISTED_LINE]],
-    ["GET /auth", () => [`X-Real-IP: ${OTHER}`]],
-    ["POST /auth", () => [LISTED_LINE]],
-    ["GET /authz/x", () => [LISTED_LINE]],
-    ["GET /authz/x", () => [`X-Real-IP: ${OTHER}`]],
-    ["GET /status", () => []],
-    ["GET /nothing", () => []],
-    ["GET /api/logs?limit=1", () => []],
-    ["GET /api/logs?limit=1", () => [bearer]],
-    ["GET /api/logs?limit=0", () => [bearer]],
-    ["GET /api/logs?limit=1&action=a://b/c", () => [bearer]],
-    [`GET /api/check?ip=${LISTED}&x=://y`, () => [bearer]],
-    ["GET /api/nothing", () => [bearer]],
-    ["DELETE /api/whitelist/perm/198.51.100.0/24", () => [bearer]],
-    ["DELETE /api/whitelist/perm/a://b/198.51.100.0", () => [bearer]],
-  ]
+    const QUESTIONS: ReadonlyArray<readonly [line: string, lines: () => string[]]> = [
+      ["GET /auth", () => [LISTED_LINE]],
+      ["GET /auth", () => [`X-Real-IP: ${OTHER}`]],
+      ["POST /auth", () => [LISTED_LINE]],
+      ["GET /authz/x", () => [LISTED_LINE]],
+      ["GET /authz/x", () => [`X-Real-IP: ${OTHER}`]],
+      ["GET /status", () => []],
+      ["GET /nothing", () => []],
+      ["GET /api/logs?limit=1", () => []],
+      ["GET /api/logs?limit=1", () => [bearer]],
+      ["GET /api/logs?limit=0", () => [bearer]],
+      ["GET /api/logs?limit=1&action=a://b/c", () => [bearer]],
+      [`GET /api/check?ip=${LISTED}&x=://y`, () => [bearer]],
+      ["GET /api/nothing", () => [bearer]],
+      ["DELETE /api/whitelist/perm/198.51.100.0/24", () => [bearer]],
+      ["DELETE /api/whitelist/perm/a://b/198.51.100.0", () => [bearer]],
+    ]
 
-  async function answers(hostLines: readonly string[]) {
-    using connection = await RawConnection.open(server.address)
-    const all = []
-    for (const [line, lines] of QUESTIONS) {
-      const head = [`${line} HTTP/1.1`, ...hostLines, ...lines()].join("\r\n")
-      const answer = await connection.ask(Buffer.from(`${head}\r\n\r\n`, "latin1"))
-      all.push([line, answer.status, answer.body])
+    async function answers(hostLines: readonly string[]) {
+      using connection = await RawConnection.open(server.address)
+      const all = []
+      for (const [line, lines] of QUESTIONS) {
+        const head = [`${line} HTTP/1.1`, ...hostLines, ...lines()].join("\r\n")
+        const answer = await connection.ask(Buffer.from(`${head}\r\n\r\n`, "latin1"))
+        all.push([line, answer.status, answer.body])
+      }
+      return all
     }
-    return all
-  }
 
-  test.each(HOSTS)("Host: %j", async (host) => {
-    expect(await answers([`Host: ${host}`])).toEqual(await answers(["Host: gate.test"]))
-  })
+    test.each(HOSTS)("Host: %j", async (host) => {
+      expect(await answers([`Host: ${host}`])).toEqual(await answers(["Host: gate.test"]))
+    })
 
-  test("two of them", async () => {
-    expect(await answers(["Host: a", "Host: b"])).toEqual(await answers(["Host: gate.test"]))
-  })
+    test("two of them", async () => {
+      expect(await answers(["Host: a", "Host: b"])).toEqual(await answers(["Host: gate.test"]))
+    })
 
-  test("the questions are not all refused", async () => {
-    const statuses = (await answers(["Host: gate.test"])).map(([, status]) => status)
-    expect(statuses).toEqual([204, 401, 405, 200, 403, 200, 404, 401, 200, 400, 400, 200, 404, 204, 400])
-  })
+    test("the questions are not all refused", async () => {
+      const statuses = (await answers(["Host: gate.test"])).map(([, status]) => status)
+      expect(statuses).toEqual([204, 401, 405, 200, 403, 200, 404, 401, 200, 400, 400, 200, 404, 204, 400])
+    })
 
-  test("none at all: 400", async () => {
-    expect(await statusesUntilClose(`GET /auth HTTP/1.1\r\n${LISTED_LINE}\r\n\r\n`)).toEqual([400])
-  })
-})
+    test("none at all: 400", async () => {
+      expect(await statusesUntilClose(`GET /auth HTTP/1.1\r\n${LISTED_LINE}\r\n\r\n`)).toEqual([400])
+    })
+  },
+)
 
 describe("a request with a body that nobody reads", () => {
   const SMUGGLED = requestText("GET /auth", [LISTED_LINE])
