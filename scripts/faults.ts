@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { LATEST_PATH, type Latest, PAGE_PATH, pageOf, summaryOf } from "../test/faults/page.ts"
-import { type Registered, registeredFaults } from "../test/faults/registered.ts"
+import { type Registered, registeredFaults, testFilesOf } from "../test/faults/registered.ts"
 import { type Result, resultsOf, resultText } from "../test/faults/results.ts"
 import { readTally } from "../test/faults/tally.ts"
 
@@ -48,7 +48,7 @@ export function runFaults({ only, long, bun }: FaultRun): {
         `--reporter-outfile=${report}`,
         "-t",
         patternOf(chosen, only),
-        ...new Set(chosen.map(({ file }) => `./${file}`)),
+        ...testFilesOf(chosen).map((path) => `./${path}`),
       ],
       { FAULTS: long ? "long" : "short", FAULTS_TALLY: tallyPath },
     )

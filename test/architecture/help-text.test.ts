@@ -3,6 +3,7 @@
 import { describe, expect, test } from "bun:test"
 import type { Command } from "commander"
 import { buildProgram } from "../../cli/program.ts"
+import { fault } from "../faults/fault.ts"
 import { CliMachine } from "../support/cli.ts"
 
 const { program } = buildProgram({} as Parameters<typeof buildProgram>[0])
@@ -69,7 +70,7 @@ test.each(["--dry-run", "--error-unchanged"])("%s is described alike wherever it
   expect(new Set(descriptions).size).toBe(1)
 })
 
-test("no option takes a token: it would stand in the list of processes", () => {
+test(fault("L-08", "the options of every command", "none takes a token"), () => {
   for (const [, { options }] of [["", program] as const, ...commands]) {
     expect(options.map(({ long }) => long)).not.toContain("--token")
   }

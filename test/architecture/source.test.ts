@@ -3,6 +3,7 @@
 import { describe, expect, test } from "bun:test"
 import { existsSync, readFileSync } from "node:fs"
 import { basename, join } from "node:path"
+import { fault } from "../faults/fault.ts"
 import { ROOT, type SourceFile, sourceFiles } from "./source-files.ts"
 
 const product = sourceFiles("src", "cli")
@@ -48,14 +49,17 @@ const RESERVED: ReadonlyArray<
   ["code from text", /\beval\(|\bnew Function\(/, [], "the build forbids it"],
 ]
 
-describe("used in one place only", () => {
-  test.each(RESERVED)("%s (%p), in %j: %s", (_, pattern, by) => {
-    const users = product.filter((file) => pattern.test(code(file))).map(({ path }) => path)
-    expect(users.filter((path) => !by.some((place) => path.startsWith(place)))).toEqual([])
-    // A rule about something that nobody does any more is no rule.
-    if (by.length > 0) expect(users).not.toBeEmpty()
-  })
-})
+describe(
+  fault("C-05", "the source, searched for clocks, variables, chance and listeners", "each in its one place"),
+  () => {
+    test.each(RESERVED)("%s (%p), in %j: %s", (_, pattern, by) => {
+      const users = product.filter((file) => pattern.test(code(file))).map(({ path }) => path)
+      expect(users.filter((path) => !by.some((place) => path.startsWith(place)))).toEqual([])
+      // A rule about something that nobody does any more is no rule.
+      if (by.length > 0) expect(users).not.toBeEmpty()
+    })
+  },
+)
 
 describe("every file of the product", () => {
   test.each(product.map((file) => [file.path, file] as const))("%s", (path, { text }) => {

@@ -1,6 +1,7 @@
 // `ipgate allow`: lifetimes, reasons, wide networks, several addresses, standard input, dry runs.
 
 import { describe, expect, test } from "bun:test"
+import { fault } from "../faults/fault.ts"
 import { throughBothGates, throughBothGatesOnce } from "../support/cli.ts"
 
 const TEN_YEARS = 315_360_000
@@ -205,17 +206,20 @@ throughBothGates((world) => {
     ["::ffff:10.0.0.0/103", "10.0.0.0/7", 8],
     ["2001:db8::/31", "2001:db8::/31", 32],
     ["::/0", "::/0", 32],
-  ])("%s is refused without --force", async (text, canonical, length) => {
-    for (const option of ["", "--ttl 1h", "--dry-run"]) {
-      const { code, out, err } = await world().run(`allow 203.0.113.7 ${text} ${option}`)
-      expect({ code, out }).toEqual({ code: 2, out: "" })
-      expect(err).toStartWith(`ipgate: ${canonical} is wider than /${length}: `)
-      expect(err).toEndWith("\n  add --force if you mean it\n")
-    }
-    expect(await world().state()).toEqual({ lists: [], log: [] })
-    await world().do(`allow ${text} --force`)
-    expect(await world().addresses()).toEqual([canonical])
-  })
+  ])(
+    `${fault("A-16", "networks wider than /8 and /32, in every spelling", "exit 2 without --force, nothing changed")} (%s is refused without --force)`,
+    async (text, canonical, length) => {
+      for (const option of ["", "--ttl 1h", "--dry-run"]) {
+        const { code, out, err } = await world().run(`allow 203.0.113.7 ${text} ${option}`)
+        expect({ code, out }).toEqual({ code: 2, out: "" })
+        expect(err).toStartWith(`ipgate: ${canonical} is wider than /${length}: `)
+        expect(err).toEndWith("\n  add --force if you mean it\n")
+      }
+      expect(await world().state()).toEqual({ lists: [], log: [] })
+      await world().do(`allow ${text} --force`)
+      expect(await world().addresses()).toEqual([canonical])
+    },
+  )
 
   describe("standard input", () => {
     test("has an address a line, with comments, empty lines and either line end", async () => {

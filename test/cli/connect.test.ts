@@ -2,6 +2,7 @@
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test"
 import { existsSync } from "node:fs"
+import { fault } from "../faults/fault.ts"
 import { CliMachine, throughBothGatesOnce } from "../support/cli.ts"
 import { type RunningServer, runServer, TOKEN } from "../support/running-server.ts"
 
@@ -31,114 +32,121 @@ beforeEach(() => {
 
 afterEach(() => machine.remove())
 
-describe("the token", () => {
-  const OTHER = "another-token-of-more-than-32-characters"
-  let server: RunningServer
+describe(
+  fault(
+    "L-07 L-08",
+    "every command without a token, with a wrong one, with one that is no token",
+    "exit 4, and no word of the token",
+  ),
+  () => {
+    const OTHER = "another-token-of-more-than-32-characters"
+    let server: RunningServer
 
-  beforeAll(async () => {
-    server = await runServer()
-  })
-
-  afterAll(() => server.stop())
-
-  const withServer = (environment: Record<string, string> = {}) => ({
-    environment: { IPGATE_SERVER: server.url, ...environment },
-  })
-  const hint = "  give a token file that you can read with --token-file or IPGATE_TOKEN_FILE\n"
-
-  test.each(COMMANDS)("that is missing is exit 4 for %s", async (command) => {
-    const { code, out, err } = await machine.run(command, { ...withServer(), sleep })
-    expect({ code, out }).toEqual({ code: 4, out: "" })
-    expect(err).toBe(
-      `ipgate: the token file ${machine.path("state/ipgate/api-token")} does not exist\n${hint}`,
-    )
-  })
-
-  test.each(COMMANDS)("that is refused is exit 4 for %s", async (command) => {
-    const { code, out, err } = await machine.run(command, { ...withServer({ IPGATE_TOKEN: OTHER }), sleep })
-    expect({ code, out }).toEqual({ code: 4, out: "" })
-    expect(err).toBe(
-      "ipgate: missing or invalid token\n  give the server's token with --token-file or IPGATE_TOKEN_FILE\n",
-    )
-  })
-
-  test.each([
-    ["open to others", `${TOKEN}\n`, 0o604, "is open to other users: chmod 0640"],
-    ["too short", "short\n", 0o600, "holds a token of fewer than 32 characters"],
-    ["empty", "\n\n", 0o600, "is empty"],
-    ["with spaces", `${TOKEN} x\n`, 0o600, "holds a token with spaces or special characters"],
-  ])("in a file that is %s is exit 4", async (_, content, mode, message) => {
-    const path = machine.file("token", content, mode)
-    const { code, out, err } = await machine.run(`list --token-file ${path}`, withServer())
-    expect({ code, out }).toEqual({ code: 4, out: "" })
-    expect(err).toStartWith(`ipgate: the token file ${path} ${message}`)
-    expect(err).toEndWith(hint)
-  })
-
-  test("that is unusable in the environment is exit 4, and is not shown", async () => {
-    const { code, err } = await machine.run("list", withServer({ IPGATE_TOKEN: "hunter2" }))
-    expect(code).toBe(4)
-    expect(err).toStartWith("ipgate: IPGATE_TOKEN holds a token of fewer than 32 characters\n")
-    expect(err).not.toContain("hunter2")
-  })
-
-  test("is told to programs as JSON on stderr", async () => {
-    const { code, out, err } = await machine.run("list --json", withServer({ IPGATE_TOKEN: OTHER }))
-    expect({ code, out }).toEqual({ code: 4, out: "" })
-    expect(JSON.parse(err)).toEqual({
-      error: {
-        code: "unauthorized",
-        message: "missing or invalid token",
-        hint: "give the server's token with --token-file or IPGATE_TOKEN_FILE",
-        exit_code: 4,
-      },
+    beforeAll(async () => {
+      server = await runServer()
     })
-    expect(err).not.toContain(OTHER)
-  })
 
-  // Each row has everything that the rows below it have, and one thing more that must win over all of it.
-  test.each([
-    ["--token-file", 5],
-    ["IPGATE_TOKEN_FILE", 4],
-    ["IPGATE_TOKEN", 3],
-    ["the credential of systemd", 2],
-    ["the configuration file", 1],
-    ["the file that the server has made", 0],
-  ])("of %s comes before those after it", async (_, strongest) => {
-    const good = (rank: number) => (rank === strongest ? TOKEN : OTHER)
-    const given = (rank: number) => rank <= strongest
-    machine.file("state/ipgate/api-token", good(0))
-    if (given(1)) {
-      const path = machine.file("configured", good(1))
-      machine.file("config/ipgate/config.toml", `[auth]\ntoken_file = "${path}"\n`)
-    }
-    machine.file("credentials/api-token", good(2))
-    machine.file("named", good(4))
-    const option = given(5) ? `--token-file ${machine.file("option", good(5))}` : ""
-    const environment = {
-      ...(given(2) ? { CREDENTIALS_DIRECTORY: machine.path("credentials") } : {}),
-      ...(given(3) ? { IPGATE_TOKEN: good(3) } : {}),
-      ...(given(4) ? { IPGATE_TOKEN_FILE: machine.path("named") } : {}),
-    }
-    expect(await machine.run(`list --perm ${option}`, withServer(environment))).toMatchObject({
-      code: 0,
-      err: "",
+    afterAll(() => server.stop())
+
+    const withServer = (environment: Record<string, string> = {}) => ({
+      environment: { IPGATE_SERVER: server.url, ...environment },
     })
-  })
+    const hint = "  give a token file that you can read with --token-file or IPGATE_TOKEN_FILE\n"
 
-  test("of a file with several is the first", async () => {
-    const path = machine.file("tokens", `${TOKEN}\n${OTHER}\n`)
-    expect((await machine.run(`list --token-file ${path}`, withServer())).code).toBe(0)
-    const swapped = machine.file("swapped", `${OTHER}\n${TOKEN}\n`)
-    expect((await machine.run(`list --token-file ${swapped}`, withServer())).code).toBe(4)
-  })
+    test.each(COMMANDS)("that is missing is exit 4 for %s", async (command) => {
+      const { code, out, err } = await machine.run(command, { ...withServer(), sleep })
+      expect({ code, out }).toEqual({ code: 4, out: "" })
+      expect(err).toBe(
+        `ipgate: the token file ${machine.path("state/ipgate/api-token")} does not exist\n${hint}`,
+      )
+    })
 
-  test("is not needed off-line", async () => {
-    expect(await machine.run("allow 203.0.113.7 --offline")).toMatchObject({ code: 0, err: "" })
-  })
-})
+    test.each(COMMANDS)("that is refused is exit 4 for %s", async (command) => {
+      const { code, out, err } = await machine.run(command, { ...withServer({ IPGATE_TOKEN: OTHER }), sleep })
+      expect({ code, out }).toEqual({ code: 4, out: "" })
+      expect(err).toBe(
+        "ipgate: missing or invalid token\n  give the server's token with --token-file or IPGATE_TOKEN_FILE\n",
+      )
+    })
 
-describe("a server out of reach", () => {
+    test.each([
+      ["open to others", `${TOKEN}\n`, 0o604, "is open to other users: chmod 0640"],
+      ["too short", "short\n", 0o600, "holds a token of fewer than 32 characters"],
+      ["empty", "\n\n", 0o600, "is empty"],
+      ["with spaces", `${TOKEN} x\n`, 0o600, "holds a token with spaces or special characters"],
+    ])("in a file that is %s is exit 4", async (_, content, mode, message) => {
+      const path = machine.file("token", content, mode)
+      const { code, out, err } = await machine.run(`list --token-file ${path}`, withServer())
+      expect({ code, out }).toEqual({ code: 4, out: "" })
+      expect(err).toStartWith(`ipgate: the token file ${path} ${message}`)
+      expect(err).toEndWith(hint)
+    })
+
+    test("that is unusable in the environment is exit 4, and is not shown", async () => {
+      const { code, err } = await machine.run("list", withServer({ IPGATE_TOKEN: "hunter2" }))
+      expect(code).toBe(4)
+      expect(err).toStartWith("ipgate: IPGATE_TOKEN holds a token of fewer than 32 characters\n")
+      expect(err).not.toContain("hunter2")
+    })
+
+    test("is told to programs as JSON on stderr", async () => {
+      const { code, out, err } = await machine.run("list --json", withServer({ IPGATE_TOKEN: OTHER }))
+      expect({ code, out }).toEqual({ code: 4, out: "" })
+      expect(JSON.parse(err)).toEqual({
+        error: {
+          code: "unauthorized",
+          message: "missing or invalid token",
+          hint: "give the server's token with --token-file or IPGATE_TOKEN_FILE",
+          exit_code: 4,
+        },
+      })
+      expect(err).not.toContain(OTHER)
+    })
+
+    // Each row has everything that the rows below it have, and one thing more that must win over all of it.
+    test.each([
+      ["--token-file", 5],
+      ["IPGATE_TOKEN_FILE", 4],
+      ["IPGATE_TOKEN", 3],
+      ["the credential of systemd", 2],
+      ["the configuration file", 1],
+      ["the file that the server has made", 0],
+    ])("of %s comes before those after it", async (_, strongest) => {
+      const good = (rank: number) => (rank === strongest ? TOKEN : OTHER)
+      const given = (rank: number) => rank <= strongest
+      machine.file("state/ipgate/api-token", good(0))
+      if (given(1)) {
+        const path = machine.file("configured", good(1))
+        machine.file("config/ipgate/config.toml", `[auth]\ntoken_file = "${path}"\n`)
+      }
+      machine.file("credentials/api-token", good(2))
+      machine.file("named", good(4))
+      const option = given(5) ? `--token-file ${machine.file("option", good(5))}` : ""
+      const environment = {
+        ...(given(2) ? { CREDENTIALS_DIRECTORY: machine.path("credentials") } : {}),
+        ...(given(3) ? { IPGATE_TOKEN: good(3) } : {}),
+        ...(given(4) ? { IPGATE_TOKEN_FILE: machine.path("named") } : {}),
+      }
+      expect(await machine.run(`list --perm ${option}`, withServer(environment))).toMatchObject({
+        code: 0,
+        err: "",
+      })
+    })
+
+    test("of a file with several is the first", async () => {
+      const path = machine.file("tokens", `${TOKEN}\n${OTHER}\n`)
+      expect((await machine.run(`list --token-file ${path}`, withServer())).code).toBe(0)
+      const swapped = machine.file("swapped", `${OTHER}\n${TOKEN}\n`)
+      expect((await machine.run(`list --token-file ${swapped}`, withServer())).code).toBe(4)
+    })
+
+    test("is not needed off-line", async () => {
+      expect(await machine.run("allow 203.0.113.7 --offline")).toMatchObject({ code: 0, err: "" })
+    })
+  },
+)
+
+describe(fault("L-07", "every command without a server", "exit 5, JSON for programs"), () => {
   const environment = { IPGATE_TOKEN: TOKEN }
   const hint = "  is `ipgate serve` running? --offline works on the database directly\n"
 

@@ -1,6 +1,7 @@
 // `ipgate deny`: what is taken off which list, and what still lets the address in.
 
 import { describe, expect, test } from "bun:test"
+import { fault } from "../faults/fault.ts"
 import { throughBothGates } from "../support/cli.ts"
 
 throughBothGates((world) => {
@@ -80,74 +81,77 @@ throughBothGates((world) => {
     expect(await world().addresses()).not.toContain(canonical)
   })
 
-  describe("an address that another entry lets in", () => {
-    test("is warned about on stderr, and is no failure", async () => {
-      await world().do("allow 10.0.0.0/8")
-      await world().do("allow 10.1.2.3 --ttl 8h")
-      expect(await world().run("deny 10.1.2.3")).toEqual({
-        code: 0,
-        out: "removed 10.1.2.3 from the temporary list\n",
-        err: "warning: 10.1.2.3 is still allowed by permanent 10.0.0.0/8\n",
+  describe(
+    fault("J-15", "the removal of an entry that another one covers", "a warning that names it, exit 0"),
+    () => {
+      test("is warned about on stderr, and is no failure", async () => {
+        await world().do("allow 10.0.0.0/8")
+        await world().do("allow 10.1.2.3 --ttl 8h")
+        expect(await world().run("deny 10.1.2.3")).toEqual({
+          code: 0,
+          out: "removed 10.1.2.3 from the temporary list\n",
+          err: "warning: 10.1.2.3 is still allowed by permanent 10.0.0.0/8\n",
+        })
+        expect(await world().run("deny 10.1.2.3")).toEqual({
+          code: 0,
+          out: "10.1.2.3 is not on the permanent list or the temporary list\n",
+          err: "warning: 10.1.2.3 is still allowed by permanent 10.0.0.0/8\n",
+        })
       })
-      expect(await world().run("deny 10.1.2.3")).toEqual({
-        code: 0,
-        out: "10.1.2.3 is not on the permanent list or the temporary list\n",
-        err: "warning: 10.1.2.3 is still allowed by permanent 10.0.0.0/8\n",
-      })
-    })
 
-    test("is told to programs", async () => {
-      await world().do("allow 10.1.0.0/16 --ttl 1h")
-      await world().do("allow 10.1.2.3")
-      expect(await world().json("deny 10.1.2.3")).toEqual({
-        changed: true,
-        dry_run: false,
-        results: [
-          {
-            ip: "10.1.2.3",
-            list: "perm",
-            result: "removed",
-            changed: true,
-            action: "delete_perm",
-            effective: "allowed",
-            matched_by: { list: "temp", ip: "10.1.0.0/16", expires: "2026-01-01T01:00:00.000Z" },
-          },
-        ],
+      test("is told to programs", async () => {
+        await world().do("allow 10.1.0.0/16 --ttl 1h")
+        await world().do("allow 10.1.2.3")
+        expect(await world().json("deny 10.1.2.3")).toEqual({
+          changed: true,
+          dry_run: false,
+          results: [
+            {
+              ip: "10.1.2.3",
+              list: "perm",
+              result: "removed",
+              changed: true,
+              action: "delete_perm",
+              effective: "allowed",
+              matched_by: { list: "temp", ip: "10.1.0.0/16", expires: "2026-01-01T01:00:00.000Z" },
+            },
+          ],
+        })
+        expect(await world().run("deny 10.1.2.3 --json")).toMatchObject({ code: 0, err: "" })
       })
-      expect(await world().run("deny 10.1.2.3 --json")).toMatchObject({ code: 0, err: "" })
-    })
 
-    test("is let in by the other list when only one is asked for", async () => {
-      await world().do("allow 203.0.113.7")
-      await world().do("allow 203.0.113.7 --ttl 8h")
-      expect(await world().run("deny 203.0.113.7 --temp")).toEqual({
-        code: 0,
-        out: "removed 203.0.113.7 from the temporary list\n",
-        err: "warning: 203.0.113.7 is still allowed by permanent 203.0.113.7\n",
+      test("is let in by the other list when only one is asked for", async () => {
+        await world().do("allow 203.0.113.7")
+        await world().do("allow 203.0.113.7 --ttl 8h")
+        expect(await world().run("deny 203.0.113.7 --temp")).toEqual({
+          code: 0,
+          out: "removed 203.0.113.7 from the temporary list\n",
+          err: "warning: 203.0.113.7 is still allowed by permanent 203.0.113.7\n",
+        })
+        await world().do("allow 203.0.113.7 --ttl 8h")
+        expect(await world().run("deny 203.0.113.7 --perm")).toEqual({
+          code: 0,
+          out: "removed 203.0.113.7 from the permanent list\n",
+          err: "warning: 203.0.113.7 is still allowed by temporary 203.0.113.7\n",
+        })
+        expect(await world().json("list")).toMatchObject([{ list: "temp", ip: "203.0.113.7" }])
       })
-      await world().do("allow 203.0.113.7 --ttl 8h")
-      expect(await world().run("deny 203.0.113.7 --perm")).toEqual({
-        code: 0,
-        out: "removed 203.0.113.7 from the permanent list\n",
-        err: "warning: 203.0.113.7 is still allowed by temporary 203.0.113.7\n",
+
+      test("the narrowest entry is named, a permanent one before a temporary one", async () => {
+        await world().do("allow 10.0.0.0/8 10.1.0.0/16")
+        await world().do("allow 10.1.2.0/24 --ttl 1h")
+        expect((await world().run("deny 10.1.2.3")).err).toBe(
+          "warning: 10.1.2.3 is still allowed by permanent 10.1.0.0/16\n",
+        )
       })
-      expect(await world().json("list")).toMatchObject([{ list: "temp", ip: "203.0.113.7" }])
-    })
 
-    test("the narrowest entry is named, a permanent one before a temporary one", async () => {
-      await world().do("allow 10.0.0.0/8 10.1.0.0/16")
-      await world().do("allow 10.1.2.0/24 --ttl 1h")
-      expect((await world().run("deny 10.1.2.3")).err).toBe(
-        "warning: 10.1.2.3 is still allowed by permanent 10.1.0.0/16\n",
-      )
-    })
-
-    test("a network is not covered by what lies within it", async () => {
-      await world().do("allow 10.1.0.0/16 10.1.2.3")
-      expect(await world().run("deny 10.1.0.0/16")).toMatchObject({ code: 0, err: "" })
-      expect(await world().addresses()).toEqual(["10.1.2.3"])
-    })
-  })
+      test("a network is not covered by what lies within it", async () => {
+        await world().do("allow 10.1.0.0/16 10.1.2.3")
+        expect(await world().run("deny 10.1.0.0/16")).toMatchObject({ code: 0, err: "" })
+        expect(await world().addresses()).toEqual(["10.1.2.3"])
+      })
+    },
+  )
 
   test("several at once, also from standard input", async () => {
     await world().do("allow 203.0.113.7 203.0.113.8 192.0.2.0/28")

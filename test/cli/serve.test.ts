@@ -3,6 +3,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs"
 import type { ProcessEnv } from "../../cli/command-env.ts"
+import { fault } from "../faults/fault.ts"
 import { CliMachine, type CliSettings } from "../support/cli.ts"
 import { runServer, TOKEN } from "../support/running-server.ts"
 
@@ -39,40 +40,43 @@ async function started(
   return { ...(await run), log }
 }
 
-describe("the first start", () => {
-  test("makes a token that only its owner can read, says where, and the command line on the same machine finds it", async () => {
-    const path = machine.path("state/ipgate/api-token")
-    const { code, out, log } = await started({}, async ({ socket, signal }) => {
-      expect(statSync(path).mode & 0o777).toBe(0o600)
-      expect(await machine.run(`allow 203.0.113.7 --server unix:${socket}`)).toEqual({
-        code: 0,
-        out: "allowed 203.0.113.7 permanently\n",
-        err: "",
+describe(
+  fault("B-06", "a start without and with a token", "made once, 0600, said where; one that is there stays"),
+  () => {
+    test("makes a token that only its owner can read, says where, and the command line on the same machine finds it", async () => {
+      const path = machine.path("state/ipgate/api-token")
+      const { code, out, log } = await started({}, async ({ socket, signal }) => {
+        expect(statSync(path).mode & 0o777).toBe(0o600)
+        expect(await machine.run(`allow 203.0.113.7 --server unix:${socket}`)).toEqual({
+          code: 0,
+          out: "allowed 203.0.113.7 permanently\n",
+          err: "",
+        })
+        signal("SIGTERM")
       })
-      signal("SIGTERM")
+      expect({ code, out }).toEqual({ code: 0, out: "" })
+      expect(log).toContain(`info made an API token in ${path}\n`)
+      expect(log).toContain("info listening on unix:")
+      expect(log).not.toContain(readFileSync(path, "utf8").trim())
     })
-    expect({ code, out }).toEqual({ code: 0, out: "" })
-    expect(log).toContain(`info made an API token in ${path}\n`)
-    expect(log).toContain("info listening on unix:")
-    expect(log).not.toContain(readFileSync(path, "utf8").trim())
-  })
 
-  test("leaves a token that is there as it is, and does not speak of it", async () => {
-    const path = machine.file("state/ipgate/api-token", `${TOKEN}\n`)
-    const { log } = await started({}, async ({ signal }) => signal("SIGINT"))
-    expect(readFileSync(path, "utf8")).toBe(`${TOKEN}\n`)
-    expect(log).not.toContain("api-token")
-  })
-
-  test("makes none where one is given", async () => {
-    await started({ environment: { IPGATE_TOKEN: TOKEN } }, async ({ socket, signal }) => {
-      const settings = { environment: { IPGATE_TOKEN: TOKEN } }
-      expect((await machine.run(`list --server unix:${socket}`, settings)).code).toBe(0)
-      signal("SIGTERM")
+    test("leaves a token that is there as it is, and does not speak of it", async () => {
+      const path = machine.file("state/ipgate/api-token", `${TOKEN}\n`)
+      const { log } = await started({}, async ({ signal }) => signal("SIGINT"))
+      expect(readFileSync(path, "utf8")).toBe(`${TOKEN}\n`)
+      expect(log).not.toContain("api-token")
     })
-    expect(existsSync(machine.path("state"))).toBe(false)
-  })
-})
+
+    test("makes none where one is given", async () => {
+      await started({ environment: { IPGATE_TOKEN: TOKEN } }, async ({ socket, signal }) => {
+        const settings = { environment: { IPGATE_TOKEN: TOKEN } }
+        expect((await machine.run(`list --server unix:${socket}`, settings)).code).toBe(0)
+        signal("SIGTERM")
+      })
+      expect(existsSync(machine.path("state"))).toBe(false)
+    })
+  },
+)
 
 describe("signals", () => {
   const settings = { environment: { IPGATE_TOKEN: TOKEN } }

@@ -3,6 +3,7 @@
 import { afterAll, describe, expect, test } from "bun:test"
 import { existsSync } from "node:fs"
 import { VERSION } from "../../src/version.ts"
+import { fault } from "../faults/fault.ts"
 import { CliMachine, type CliRun } from "../support/cli.ts"
 
 const machine = new CliMachine()
@@ -79,7 +80,7 @@ describe("for people", () => {
   })
 })
 
-describe("for programs", () => {
+describe(fault("L-07", "wrong usage with --json", "exit 2, one JSON object on stderr"), () => {
   test.each(TABLE)("ipgate %s --json", async (command, message) => {
     const { code, out, err } = await machine.run(`--json ${command}`)
     expect({ code, out }).toEqual({ code: 2, out: "" })

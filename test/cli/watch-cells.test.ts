@@ -3,6 +3,7 @@
 import { describe, expect, test } from "bun:test"
 import { ascii, cellsOf, column, cut, cutStart, rightColumn } from "../../cli/watch/cells.ts"
 import { isPrintable } from "../../src/core/printable.ts"
+import { fault } from "../faults/fault.ts"
 import { seeded } from "../support/prng.ts"
 
 const FAMILY = "👨‍👩‍👧"
@@ -25,7 +26,7 @@ describe("the cells of a text", () => {
   })
 })
 
-describe("a text that is cut", () => {
+describe(fault("L-04", "wide, combining and zero-width text in columns", "cut by cells"), () => {
   test.each([
     ["reason", 6, "reason"],
     ["reason", 7, "reason"],

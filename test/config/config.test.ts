@@ -4,6 +4,7 @@ import { describe, expect, test } from "bun:test"
 import { type Config, ConfigError, type Environment, type Flags, loadConfig } from "../../src/config.ts"
 import { DEFAULT_TRUSTED_PROXIES } from "../../src/http/client-address.ts"
 import { formatListenAddress } from "../../src/listen-address.ts"
+import { fault } from "../faults/fault.ts"
 
 const SYSTEM_FILE = "/etc/ipgate/ipgate.toml"
 const HOME = "/home/gate"
@@ -92,10 +93,17 @@ describe("without anything said", () => {
     })
   })
 
-  test("nobody is trusted but this machine", () => {
-    const { networks, unixSocket } = load().trustedProxies
-    expect([networks.map(String), unixSocket]).toEqual([["127.0.0.0/8", "::1"], true])
-  })
+  test(
+    fault(
+      "H-09",
+      "a configuration that says nothing",
+      "loopback and the unix socket are trusted, and nobody else",
+    ),
+    () => {
+      const { networks, unixSocket } = load().trustedProxies
+      expect([networks.map(String), unixSocket]).toEqual([["127.0.0.0/8", "::1"], true])
+    },
+  )
 
   test("a variable that only looks like one of ours changes nothing", () => {
     const env = { PORT: "1", HOST: "0.0.0.0", LISTEN: "x", IPGATE_PORT: "1", IPGATE_UNKNOWN: "x", TOKEN: "x" }
@@ -369,7 +377,7 @@ describe("a file that makes no sense", () => {
     ])
   })
 
-  test("listening beyond this machine wants the proxies named", () => {
+  test(fault("H-08", "listeners beyond this machine without a list of trusted proxies", "refused"), () => {
     const problem = (where: string, address: string) => [
       `${where}: listening on ${address} lets other machines ask, and anyone who is believed can claim any address.`,
       LISTEN_LINE,

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "bun:test"
 import { type LogFields, lineLog } from "../../src/log.ts"
+import { fault } from "../faults/fault.ts"
 import { FakeClock } from "../support/fake-clock.ts"
 
 function lines(use: (log: ReturnType<typeof lineLog>, clock: FakeClock) => void): string[] {
@@ -52,32 +53,39 @@ describe("a line", () => {
   })
 })
 
-describe("text from elsewhere cannot drive a terminal, or forge a line", () => {
-  const HOSTILE = [
-    "\n",
-    "\r",
-    "\r\n2026-11-21T13:05:02.007Z info forged",
-    "\x1b[2J",
-    "\x9b31m",
-    "\0",
-    "\x7f",
-    "\u2028",
-    "\u202e",
-    "\ufeff",
-    "\ud800",
-  ]
+describe(
+  fault(
+    "L-01 L-02",
+    "hostile text in messages and fields of the log",
+    "one record, one line, no active character",
+  ),
+  () => {
+    const HOSTILE = [
+      "\n",
+      "\r",
+      "\r\n2026-11-21T13:05:02.007Z info forged",
+      "\x1b[2J",
+      "\x9b31m",
+      "\0",
+      "\x7f",
+      "\u2028",
+      "\u202e",
+      "\ufeff",
+      "\ud800",
+    ]
 
-  test.each(HOSTILE)("%j", (text) => {
-    for (const written of [
-      line(text),
-      line("event", { text }),
-      line("event", { [text]: 1 }),
-      line("event", { list: [text] }),
-    ]) {
-      expect(written).toMatch(/^[^\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\ufeff]+\n$/u)
-    }
-  })
-})
+    test.each(HOSTILE)("%j", (text) => {
+      for (const written of [
+        line(text),
+        line("event", { text }),
+        line("event", { [text]: 1 }),
+        line("event", { list: [text] }),
+      ]) {
+        expect(written).toMatch(/^[^\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\ufeff]+\n$/u)
+      }
+    })
+  },
+)
 
 describe("what cannot be written down is logged all the same", () => {
   const self: Record<string, unknown> = {}

@@ -15,6 +15,7 @@ import {
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { checkToken, makeTokenFile, readTokenFile, SHORTEST_TOKEN, TokenError } from "../../src/token-file.ts"
+import { fault } from "../faults/fault.ts"
 
 const OLD = "old-token-0123456789-0123456789-0123456789"
 const NEW = "new~token/+=._!#$%&*^|{}[]<>?,;:'\"`()@\\-"
@@ -75,66 +76,73 @@ describe("a file is read", () => {
   })
 })
 
-describe("a file is refused", () => {
-  const SHORT = `holds a token of fewer than ${SHORTEST_TOKEN} characters`
-  const ODD = "holds a token with spaces or special characters"
+describe(
+  fault(
+    "B-06 B-09 L-08",
+    "token files that are missing, empty, short, binary, or open to others",
+    "refused, without a word of the token",
+  ),
+  () => {
+    const SHORT = `holds a token of fewer than ${SHORTEST_TOKEN} characters`
+    const ODD = "holds a token with spaces or special characters"
 
-  test("that is missing", () => {
-    expect(refusal(() => readTokenFile(path))).toBe(`the token file ${path} does not exist`)
-    expect(refusal(() => readTokenFile(""))).toBe("the token file  does not exist")
-  })
+    test("that is missing", () => {
+      expect(refusal(() => readTokenFile(path))).toBe(`the token file ${path} does not exist`)
+      expect(refusal(() => readTokenFile(""))).toBe("the token file  does not exist")
+    })
 
-  test("that is a directory", () => {
-    mkdirSync(path, { mode: 0o700 })
-    expect(refusal(() => readTokenFile(path))).toBe(`the token file ${path} cannot be read`)
-  })
+    test("that is a directory", () => {
+      mkdirSync(path, { mode: 0o700 })
+      expect(refusal(() => readTokenFile(path))).toBe(`the token file ${path} cannot be read`)
+    })
 
-  test.each(["", "\n", "\r\n\r\n"])("that is empty: %j", (content) => {
-    write(content)
-    expect(refusal(() => readTokenFile(path))).toBe(`the token file ${path} is empty`)
-  })
-
-  test.each([
-    ["one character", "x\n", SHORT],
-    ["31 characters", "x".repeat(31), SHORT],
-    ["spaces only", " \n", SHORT],
-    ["a short one after a good one", `${OLD}\nshort\n`, SHORT],
-    ["a short one before a good one", `short\n${OLD}\n`, SHORT],
-    ["a space at the end", `${OLD} \n`, ODD],
-    ["a space at the start", ` ${OLD}\n`, ODD],
-    ["a space inside", `${OLD} ${OLD}\n`, ODD],
-    ["a tab", `${OLD}\t\n`, ODD],
-    ["a carriage return", `${OLD}\r${OLD}\n`, ODD],
-    ["NUL", `${OLD}\0\n`, ODD],
-    ["DEL", `${OLD}\x7f\n`, ODD],
-    ["a letter beyond ASCII", `${OLD}é\n`, ODD],
-    ["a byte order mark", `\ufeff${OLD}\n`, ODD],
-    ["a no-break space", `${OLD}\u00a0\n`, ODD],
-  ])("with %s", (_what, content, fault) => {
-    write(content)
-    expect(refusal(() => readTokenFile(path))).toBe(`the token file ${path} ${fault}`)
-  })
-
-  test("that is binary", () => {
-    write(Uint8Array.from({ length: 64 }, (_, i) => 128 + i))
-    expect(refusal(() => readTokenFile(path))).toEndWith(ODD)
-  })
-
-  test.each([0o604, 0o644, 0o602, 0o601, 0o666, 0o777, 0o607])("that others can reach: mode %o", (mode) => {
-    write(`${OLD}\n`, mode)
-    expect(refusal(() => readTokenFile(path))).toBe(
-      `the token file ${path} is open to other users: chmod 0640 ${path}, and make a new token`,
-    )
-  })
-
-  test("and no message has a word of the token", () => {
-    for (const content of [`${OLD} `, `${OLD}\n${OLD.slice(0, 20)}`, `\t${OLD}`]) {
+    test.each(["", "\n", "\r\n\r\n"])("that is empty: %j", (content) => {
       write(content)
-      const message = refusal(() => readTokenFile(path))
-      expect(message).not.toContain(OLD.slice(0, 9))
-    }
-  })
-})
+      expect(refusal(() => readTokenFile(path))).toBe(`the token file ${path} is empty`)
+    })
+
+    test.each([
+      ["one character", "x\n", SHORT],
+      ["31 characters", "x".repeat(31), SHORT],
+      ["spaces only", " \n", SHORT],
+      ["a short one after a good one", `${OLD}\nshort\n`, SHORT],
+      ["a short one before a good one", `short\n${OLD}\n`, SHORT],
+      ["a space at the end", `${OLD} \n`, ODD],
+      ["a space at the start", ` ${OLD}\n`, ODD],
+      ["a space inside", `${OLD} ${OLD}\n`, ODD],
+      ["a tab", `${OLD}\t\n`, ODD],
+      ["a carriage return", `${OLD}\r${OLD}\n`, ODD],
+      ["NUL", `${OLD}\0\n`, ODD],
+      ["DEL", `${OLD}\x7f\n`, ODD],
+      ["a letter beyond ASCII", `${OLD}é\n`, ODD],
+      ["a byte order mark", `\ufeff${OLD}\n`, ODD],
+      ["a no-break space", `${OLD}\u00a0\n`, ODD],
+    ])("with %s", (_what, content, fault) => {
+      write(content)
+      expect(refusal(() => readTokenFile(path))).toBe(`the token file ${path} ${fault}`)
+    })
+
+    test("that is binary", () => {
+      write(Uint8Array.from({ length: 64 }, (_, i) => 128 + i))
+      expect(refusal(() => readTokenFile(path))).toEndWith(ODD)
+    })
+
+    test.each([0o604, 0o644, 0o602, 0o601, 0o666, 0o777, 0o607])("that others can reach: mode %o", (mode) => {
+      write(`${OLD}\n`, mode)
+      expect(refusal(() => readTokenFile(path))).toBe(
+        `the token file ${path} is open to other users: chmod 0640 ${path}, and make a new token`,
+      )
+    })
+
+    test("and no message has a word of the token", () => {
+      for (const content of [`${OLD} `, `${OLD}\n${OLD.slice(0, 20)}`, `\t${OLD}`]) {
+        write(content)
+        const message = refusal(() => readTokenFile(path))
+        expect(message).not.toContain(OLD.slice(0, 9))
+      }
+    })
+  },
+)
 
 describe("a token of the environment", () => {
   test.each(["", " ", "short", "x".repeat(31)])("%j is too short", (token) => {
@@ -157,33 +165,36 @@ describe("a token of the environment", () => {
   })
 })
 
-describe("a new file", () => {
-  test.each([0o000, 0o022, 0o077])("is for its owner alone, under umask %o", (mask) => {
-    const nested = join(directory, "state", "ipgate", "api-token")
-    const before = process.umask(mask)
-    try {
-      expect(makeTokenFile(nested)).toBe(true)
-    } finally {
-      process.umask(before)
-    }
-    expect(statSync(nested).mode & 0o777).toBe(0o600)
-    expect(statSync(join(directory, "state", "ipgate")).mode & 0o777).toBe(0o700)
-    expect(readTokenFile(nested)).toHaveLength(1)
-  })
+describe(
+  fault("B-06 B-09", "a token file is made under every umask", "256 random bits, for its owner alone"),
+  () => {
+    test.each([0o000, 0o022, 0o077])("is for its owner alone, under umask %o", (mask) => {
+      const nested = join(directory, "state", "ipgate", "api-token")
+      const before = process.umask(mask)
+      try {
+        expect(makeTokenFile(nested)).toBe(true)
+      } finally {
+        process.umask(before)
+      }
+      expect(statSync(nested).mode & 0o777).toBe(0o600)
+      expect(statSync(join(directory, "state", "ipgate")).mode & 0o777).toBe(0o700)
+      expect(readTokenFile(nested)).toHaveLength(1)
+    })
 
-  test("holds 256 random bits in one line, another time others", () => {
-    makeTokenFile(path)
-    expect(readFileSync(path, "utf8")).toMatch(/^[A-Za-z0-9_-]{43}\n$/)
-    const other = join(directory, "other")
-    makeTokenFile(other)
-    expect(readFileSync(other, "utf8")).not.toBe(readFileSync(path, "utf8"))
-    expect(readdirSync(directory).sort()).toEqual(["api-token", "other"])
-  })
+    test("holds 256 random bits in one line, another time others", () => {
+      makeTokenFile(path)
+      expect(readFileSync(path, "utf8")).toMatch(/^[A-Za-z0-9_-]{43}\n$/)
+      const other = join(directory, "other")
+      makeTokenFile(other)
+      expect(readFileSync(other, "utf8")).not.toBe(readFileSync(path, "utf8"))
+      expect(readdirSync(directory).sort()).toEqual(["api-token", "other"])
+    })
 
-  test.each(["", "short\n", `${OLD}\n`])("never takes the place of one that is there: %j", (content) => {
-    write(content, 0o644)
-    expect(makeTokenFile(path)).toBe(false)
-    expect(readFileSync(path, "utf8")).toBe(content)
-    expect(statSync(path).mode & 0o777).toBe(0o644)
-  })
-})
+    test.each(["", "short\n", `${OLD}\n`])("never takes the place of one that is there: %j", (content) => {
+      write(content, 0o644)
+      expect(makeTokenFile(path)).toBe(false)
+      expect(readFileSync(path, "utf8")).toBe(content)
+      expect(statSync(path).mode & 0o777).toBe(0o644)
+    })
+  },
+)

@@ -5,6 +5,7 @@ import { isIP } from "node:net"
 import fc from "fast-check"
 import ipaddr from "ipaddr.js"
 import { Address } from "../../src/core/address.ts"
+import { fault } from "../faults/fault.ts"
 import { ipv4Spelling, ipv6Spelling, mutatedText, randomText } from "../support/address-text.ts"
 import { ADDRESS_ROWS, CORPUS } from "../support/corpus.ts"
 import { address } from "../support/parsed.ts"
@@ -12,31 +13,38 @@ import { numberOf, slowParse, slowText } from "../support/slow-address.ts"
 
 const anySpelling = fc.oneof(ipv4Spelling, ipv6Spelling)
 
-describe("the corpus", () => {
-  test("has all its rows", () => {
-    const count = (kind: string, valid: boolean) =>
-      CORPUS.filter((row) => row.kind === kind && row.valid === valid).length
-    expect([count("address", true), count("address", false)]).toEqual([50, 94])
-    expect([count("network", true), count("network", false)]).toEqual([19, 44])
-    expect(new Set(CORPUS.map((row) => `${row.kind} ${row.input}`)).size).toBe(CORPUS.length)
-  })
+describe(
+  fault(
+    "A-01 A-06 A-07",
+    "every address text of the corpus, to the parser and to a second, slow one",
+    "the verdict and the canonical text of the corpus",
+  ),
+  () => {
+    test("has all its rows", () => {
+      const count = (kind: string, valid: boolean) =>
+        CORPUS.filter((row) => row.kind === kind && row.valid === valid).length
+      expect([count("address", true), count("address", false)]).toEqual([50, 94])
+      expect([count("network", true), count("network", false)]).toEqual([19, 44])
+      expect(new Set(CORPUS.map((row) => `${row.kind} ${row.input}`)).size).toBe(CORPUS.length)
+    })
 
-  test.each(ADDRESS_ROWS.map((row) => [row.input.slice(0, 60), row] as const))("%j", (_name, row) => {
-    const parsed = Address.parse(row.input)
-    expect(parsed?.toString() ?? null).toBe(row.canonical)
-    expect(parsed !== null).toBe(row.valid)
-    if (row.canonical === null) return
-    expect(Address.parse(row.canonical)?.toString()).toBe(row.canonical)
-    expect(parsed?.equals(address(row.canonical))).toBe(true)
-  })
+    test.each(ADDRESS_ROWS.map((row) => [row.input.slice(0, 60), row] as const))("%j", (_name, row) => {
+      const parsed = Address.parse(row.input)
+      expect(parsed?.toString() ?? null).toBe(row.canonical)
+      expect(parsed !== null).toBe(row.valid)
+      if (row.canonical === null) return
+      expect(Address.parse(row.canonical)?.toString()).toBe(row.canonical)
+      expect(parsed?.equals(address(row.canonical))).toBe(true)
+    })
 
-  test("has the same verdicts from the second parser", () => {
-    for (const { input, canonical } of ADDRESS_ROWS) {
-      const slow = slowParse(input)
-      expect([input, slow === null ? null : slowText(slow)]).toEqual([input, canonical])
-    }
-  })
-})
+    test("has the same verdicts from the second parser", () => {
+      for (const { input, canonical } of ADDRESS_ROWS) {
+        const slow = slowParse(input)
+        expect([input, slow === null ? null : slowText(slow)]).toEqual([input, canonical])
+      }
+    })
+  },
+)
 
 describe("parse", () => {
   test("reads every legal spelling", () => {
@@ -78,45 +86,55 @@ describe("parse", () => {
     )
   })
 
-  test("refuses a leading zero in any octet, alone and in a dotted tail", () => {
-    const prefixes = ["", "::", "::ffff:", "64:ff9b::", "1:2:3:4:5:6:"]
-    fc.assert(
-      fc.property(
-        ipv4Spelling,
-        fc.nat({ max: 3 }),
-        fc.constantFrom("0", "00", "0x", "0X", "+", "-", " "),
-        fc.constantFrom(...prefixes),
-        ({ text }, octet, padding, prefix) => {
-          const octets = text.split(".")
-          octets[octet] = padding + octets[octet]
-          return Address.parse(prefix + text) !== null && Address.parse(prefix + octets.join(".")) === null
-        },
-      ),
-      { numRuns: 2000 },
-    )
-  })
+  test(
+    fault("A-02", "a zero before any octet of random addresses, alone and in a dotted tail", "no address"),
+    () => {
+      const prefixes = ["", "::", "::ffff:", "64:ff9b::", "1:2:3:4:5:6:"]
+      fc.assert(
+        fc.property(
+          ipv4Spelling,
+          fc.nat({ max: 3 }),
+          fc.constantFrom("0", "00", "0x", "0X", "+", "-", " "),
+          fc.constantFrom(...prefixes),
+          ({ text }, octet, padding, prefix) => {
+            const octets = text.split(".")
+            octets[octet] = padding + octets[octet]
+            return Address.parse(prefix + text) !== null && Address.parse(prefix + octets.join(".")) === null
+          },
+        ),
+        { numRuns: 2000 },
+      )
+    },
+  )
 
-  test("takes no character before, after or inside an address but those of its grammar", () => {
-    const taken: string[] = []
-    for (let code = 0; code <= 0xffff; code++) {
-      const c = String.fromCharCode(code)
-      for (const text of [`1.2.3.4${c}`, `${c}1.2.3.4`, `1.2${c}3.4`, `::1${c}`, `${c}::1`, `1${c}${c}1`]) {
-        if (Address.parse(text) !== null) taken.push(text)
+  test(
+    fault(
+      "A-07 A-08",
+      "every character before, after and inside an address",
+      "none but those of the grammar is taken",
+    ),
+    () => {
+      const taken: string[] = []
+      for (let code = 0; code <= 0xffff; code++) {
+        const c = String.fromCharCode(code)
+        for (const text of [`1.2.3.4${c}`, `${c}1.2.3.4`, `1.2${c}3.4`, `::1${c}`, `${c}::1`, `1${c}${c}1`]) {
+          if (Address.parse(text) !== null) taken.push(text)
+        }
       }
-    }
-    const digits = [..."0123456789"]
-    const hexDigits = [..."0123456789ABCDEFabcdef"]
-    expect(taken.sort()).toEqual(
-      [
-        ...digits.map((c) => `1.2.3.4${c}`),
-        ...digits.filter((c) => c !== "0").map((c) => `${c}1.2.3.4`),
-        ...hexDigits.map((c) => `::1${c}`),
-        ...hexDigits.map((c) => `${c}::1`),
-        "1.2.3.4",
-        "1::1",
-      ].sort(),
-    )
-  })
+      const digits = [..."0123456789"]
+      const hexDigits = [..."0123456789ABCDEFabcdef"]
+      expect(taken.sort()).toEqual(
+        [
+          ...digits.map((c) => `1.2.3.4${c}`),
+          ...digits.filter((c) => c !== "0").map((c) => `${c}1.2.3.4`),
+          ...hexDigits.map((c) => `::1${c}`),
+          ...hexDigits.map((c) => `${c}::1`),
+          "1.2.3.4",
+          "1::1",
+        ].sort(),
+      )
+    },
+  )
 
   test("accepts the longest texts that there are, and nothing longer", () => {
     const longest = "ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255"
@@ -128,7 +146,7 @@ describe("parse", () => {
   })
 
   test.each(["1", "1.", ":", "a:", "::", "0", "ffff:", "%", "1.2.3.4,", "\u0660"])(
-    "refuses a megabyte of %j",
+    `${fault("A-05 A-19", "a megabyte of digits, dots, colons and zone marks", "no address, in time")} (refuses a megabyte of %j)`,
     (unit) => {
       expect(Address.parse(unit.repeat(2 ** 20 / unit.length))).toBeNull()
     },
@@ -150,18 +168,25 @@ describe("canonical text", () => {
     )
   })
 
-  test("is RFC 5952 as the second formatter writes it, and parses back to the same address", () => {
-    fc.assert(
-      fc.property(anySpelling, ({ text, family, value }) => {
-        const parsed = address(text)
-        const canonical = parsed.toString()
-        expect(canonical).toBe(slowText({ family, value }))
-        expect(address(canonical).equals(parsed)).toBe(true)
-        expect(address(canonical).toString()).toBe(canonical)
-      }),
-      { numRuns: 5000 },
-    )
-  })
+  test(
+    fault(
+      "A-15",
+      "random addresses in every legal spelling, written and read again",
+      "one text, as a second formatter writes it",
+    ),
+    () => {
+      fc.assert(
+        fc.property(anySpelling, ({ text, family, value }) => {
+          const parsed = address(text)
+          const canonical = parsed.toString()
+          expect(canonical).toBe(slowText({ family, value }))
+          expect(address(canonical).equals(parsed)).toBe(true)
+          expect(address(canonical).toString()).toBe(canonical)
+        }),
+        { numRuns: 5000 },
+      )
+    },
+  )
 })
 
 describe("embedded IPv4", () => {
@@ -190,12 +215,15 @@ describe("embedded IPv4", () => {
     ["one below the mapped block", "::fffe:192.0.2.1"],
     ["a bit in front of the mapped block", "::1:ffff:192.0.2.1"],
     ["a bit far in front of the mapped block", "8000::ffff:192.0.2.1"],
-  ])("%s stays IPv6", (_form, text) => {
-    const parsed = address(text)
-    expect(parsed.family).toBe(6)
-    expect(parsed.bits).toBe(128)
-    expect(parsed.equals(address("192.0.2.1"))).toBe(false)
-  })
+  ])(
+    `${fault("A-04", "IPv4 in the ten forms of IPv6 that carry it and are not mapped", "stays another address")} (%s stays IPv6)`,
+    (_form, text) => {
+      const parsed = address(text)
+      expect(parsed.family).toBe(6)
+      expect(parsed.bits).toBe(128)
+      expect(parsed.equals(address("192.0.2.1"))).toBe(false)
+    },
+  )
 
   test("an IPv4 address equals no IPv6 address with the same first word", () => {
     expect(Address.ipv4(1).equals(Address.ipv6(1, 0, 0, 0))).toBe(false)

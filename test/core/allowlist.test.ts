@@ -7,6 +7,7 @@ import { Allowlist } from "../../src/core/allowlist.ts"
 import type { Change } from "../../src/core/change.ts"
 import type { Match } from "../../src/core/gate.ts"
 import { Network } from "../../src/core/network.ts"
+import { fault } from "../faults/fault.ts"
 import { FakeClock } from "../support/fake-clock.ts"
 import { address, network } from "../support/parsed.ts"
 import { seeded } from "../support/prng.ts"
@@ -102,17 +103,20 @@ describe("families never meet", () => {
     ["0.0.0.0", "::", "0.0.0.0"],
     ["::", "0.0.0.0", "::"],
     ["2001:db8::2", "2001:db8::3", "2001:db8::2"],
-  ])("%s keeps %s out and lets %s in", (entry, stranger, member) => {
-    const { allows, addPermanent, addTemporary, removePermanent, check } = setup()
-    addPermanent(entry)
-    expect([allows(stranger), allows(member)]).toEqual([false, true])
-    expect(check(stranger)).toEqual([])
-    removePermanent(entry)
-    expect(allows(member)).toBe(false)
-    addTemporary(entry, HOUR)
-    expect([allows(stranger), allows(member)]).toEqual([false, true])
-    expect(check(member)).toEqual([`temp ${network(entry)}`])
-  })
+  ])(
+    `${fault("A-16 A-17 A-18", "the widest networks of a family, short mapped networks, and bare addresses", "their members alone are let in")} (%s keeps %s out and lets %s in)`,
+    (entry, stranger, member) => {
+      const { allows, addPermanent, addTemporary, removePermanent, check } = setup()
+      addPermanent(entry)
+      expect([allows(stranger), allows(member)]).toEqual([false, true])
+      expect(check(stranger)).toEqual([])
+      removePermanent(entry)
+      expect(allows(member)).toBe(false)
+      addTemporary(entry, HOUR)
+      expect([allows(stranger), allows(member)]).toEqual([false, true])
+      expect(check(member)).toEqual([`temp ${network(entry)}`])
+    },
+  )
 
   test.each([
     "::1.2.3.4",
@@ -121,15 +125,22 @@ describe("families never meet", () => {
     "2002:102:304::",
     "2001:0:102:304::",
     "fe80::5efe:1.2.3.4",
-  ])("%s does not borrow the rights of 1.2.3.4", (text) => {
-    const { allows, addPermanent, addTemporary } = setup()
-    addPermanent("1.2.3.4")
-    addTemporary("0.0.0.0/0", HOUR)
-    expect([allows("1.2.3.4"), allows(text)]).toEqual([true, false])
-  })
+  ])(
+    `${fault("A-04", "clients whose IPv6 address carries a listed IPv4 address", "kept out")} (%s does not borrow the rights of 1.2.3.4)`,
+    (text) => {
+      const { allows, addPermanent, addTemporary } = setup()
+      addPermanent("1.2.3.4")
+      addTemporary("0.0.0.0/0", HOUR)
+      expect([allows("1.2.3.4"), allows(text)]).toEqual([true, false])
+    },
+  )
 
   test(
-    "a mapped client is the IPv4 client, and any spelling removes the entry",
+    fault(
+      "A-03 A-14",
+      "1,000 random IPv4 addresses, added, asked and removed in six spellings and their mapped forms",
+      "let in by each spelling until any of them removes it",
+    ),
     seeded((random) => {
       const { allowlist, allows, addPermanent, removePermanent, addTemporary, removeTemporary } = setup()
       for (let run = 0; run < 1000; run++) {
@@ -178,7 +189,7 @@ describe("the end of an entry", () => {
     }
   })
 
-  test("is not later when the wall clock is set back", () => {
+  test(fault("C-01", "the wall clock is set back under an entry", "it ends after its lifetime"), () => {
     const { clock, allowlist, allows, addTemporary, check } = setup()
     addTemporary("2001:db8::/64", HOUR)
     clock.stepWall(-HOUR)
@@ -190,18 +201,21 @@ describe("the end of an entry", () => {
     expect(allowlist.endedGrants(9).length).toBe(1)
   })
 
-  test("is final: an entry that a forward step ended and that was recorded does not return", () => {
-    const { clock, allowlist, allows, addTemporary, sweep } = setup()
-    addTemporary("192.0.2.1", HOUR)
-    addTemporary("192.0.2.2", 3 * HOUR)
-    clock.stepWall(2 * HOUR)
-    expect([allows("192.0.2.1"), allows("192.0.2.2"), allowlist.temporaryCount]).toEqual([false, true, 1])
-    expect(sweep(10)).toEqual(["192.0.2.1"])
-    expect(sweep(10)).toEqual([])
-    clock.stepWall(-2 * HOUR)
-    expect([allows("192.0.2.1"), allows("192.0.2.2"), allowlist.temporaryCount]).toEqual([false, true, 1])
-    expect(allowlist.endedGrant(network("192.0.2.1"))).toBeNull()
-  })
+  test(
+    fault("C-02", "the wall clock is set forward, and back", "the entry ends once, and does not return"),
+    () => {
+      const { clock, allowlist, allows, addTemporary, sweep } = setup()
+      addTemporary("192.0.2.1", HOUR)
+      addTemporary("192.0.2.2", 3 * HOUR)
+      clock.stepWall(2 * HOUR)
+      expect([allows("192.0.2.1"), allows("192.0.2.2"), allowlist.temporaryCount]).toEqual([false, true, 1])
+      expect(sweep(10)).toEqual(["192.0.2.1"])
+      expect(sweep(10)).toEqual([])
+      clock.stepWall(-2 * HOUR)
+      expect([allows("192.0.2.1"), allows("192.0.2.2"), allowlist.temporaryCount]).toEqual([false, true, 1])
+      expect(allowlist.endedGrant(network("192.0.2.1"))).toBeNull()
+    },
+  )
 
   test("an entry loaded after its end is never active, and its end is recorded", () => {
     const { clock, allowlist, allows, sweep } = setup()
@@ -312,70 +326,77 @@ describe("both lists with the same network", () => {
   })
 })
 
-describe("overlapping entries", () => {
-  test("the last one that covers a client decides, in every order of removal", () => {
-    const nested = ["10.0.0.0/8", "10.1.0.0/16", "10.1.2.0/24", "10.1.2.3"]
-    const orders = permutations(nested)
-    expect(orders.length).toBe(24)
-    for (const order of orders) {
-      for (const list of ["perm", "temp"]) {
-        const { allows, check, ...act } = setup()
-        for (const text of nested) {
-          if (list === "perm") act.addPermanent(text)
-          else act.addTemporary(text, HOUR)
+describe(
+  fault(
+    "A-13",
+    "overlapping entries of both lists that are removed in every order",
+    "let in exactly as long as one covers the client",
+  ),
+  () => {
+    test("the last one that covers a client decides, in every order of removal", () => {
+      const nested = ["10.0.0.0/8", "10.1.0.0/16", "10.1.2.0/24", "10.1.2.3"]
+      const orders = permutations(nested)
+      expect(orders.length).toBe(24)
+      for (const order of orders) {
+        for (const list of ["perm", "temp"]) {
+          const { allows, check, ...act } = setup()
+          for (const text of nested) {
+            if (list === "perm") act.addPermanent(text)
+            else act.addTemporary(text, HOUR)
+          }
+          for (const [i, text] of order.entries()) {
+            expect(check("10.1.2.3")).toEqual(
+              nested
+                .filter((left) => !order.slice(0, i).includes(left))
+                .reverse()
+                .map((left) => `${list} ${left}`),
+            )
+            expect(allows("10.1.2.3")).toBe(true)
+            if (list === "perm") act.removePermanent(text)
+            else act.removeTemporary(text)
+          }
+          expect([allows("10.1.2.3"), check("10.1.2.3")]).toEqual([false, []])
         }
-        for (const [i, text] of order.entries()) {
-          expect(check("10.1.2.3")).toEqual(
-            nested
-              .filter((left) => !order.slice(0, i).includes(left))
-              .reverse()
-              .map((left) => `${list} ${left}`),
-          )
-          expect(allows("10.1.2.3")).toBe(true)
-          if (list === "perm") act.removePermanent(text)
-          else act.removeTemporary(text)
-        }
-        expect([allows("10.1.2.3"), check("10.1.2.3")]).toEqual([false, []])
       }
-    }
-  })
+    })
 
-  test("check names permanent entries first, then the narrowest first, and only what contains all of the network", () => {
-    const { allowlist, clock, check, addPermanent, addTemporary } = setup()
-    addTemporary("10.1.2.3", HOUR)
-    addPermanent("10.0.0.0/8")
-    addPermanent("10.1.0.0/16")
-    addTemporary("0.0.0.0/0", 2 * HOUR)
-    addTemporary("10.1.2.0/24", 3 * HOUR)
-    addPermanent("::/0")
-    expect(check("10.1.2.3")).toEqual([
-      "perm 10.1.0.0/16",
-      "perm 10.0.0.0/8",
-      "temp 10.1.2.3",
-      "temp 10.1.2.0/24",
-      "temp 0.0.0.0/0",
-    ])
-    expect(check("10.1.2.0/24")).toEqual([
-      "perm 10.1.0.0/16",
-      "perm 10.0.0.0/8",
-      "temp 10.1.2.0/24",
-      "temp 0.0.0.0/0",
-    ])
-    expect(check("10.0.0.0/7")).toEqual(["temp 0.0.0.0/0"])
-    expect(check("0.0.0.0/0")).toEqual(["temp 0.0.0.0/0"])
-    expect(check("::ffff:0:0/96")).toEqual(["temp 0.0.0.0/0"])
-    expect(check("::/0")).toEqual(["perm ::/0"])
-    expect(allowlist.check(network("10.0.0.0/7"))).toEqual({
-      allowed: true,
-      matches: [{ list: "temp", ip: "0.0.0.0/0", expiresAt: clock.wall() + 2 * HOUR }],
+    test("check names permanent entries first, then the narrowest first, and only what contains all of the network", () => {
+      const { allowlist, clock, check, addPermanent, addTemporary } = setup()
+      addTemporary("10.1.2.3", HOUR)
+      addPermanent("10.0.0.0/8")
+      addPermanent("10.1.0.0/16")
+      addTemporary("0.0.0.0/0", 2 * HOUR)
+      addTemporary("10.1.2.0/24", 3 * HOUR)
+      addPermanent("::/0")
+      expect(check("10.1.2.3")).toEqual([
+        "perm 10.1.0.0/16",
+        "perm 10.0.0.0/8",
+        "temp 10.1.2.3",
+        "temp 10.1.2.0/24",
+        "temp 0.0.0.0/0",
+      ])
+      expect(check("10.1.2.0/24")).toEqual([
+        "perm 10.1.0.0/16",
+        "perm 10.0.0.0/8",
+        "temp 10.1.2.0/24",
+        "temp 0.0.0.0/0",
+      ])
+      expect(check("10.0.0.0/7")).toEqual(["temp 0.0.0.0/0"])
+      expect(check("0.0.0.0/0")).toEqual(["temp 0.0.0.0/0"])
+      expect(check("::ffff:0:0/96")).toEqual(["temp 0.0.0.0/0"])
+      expect(check("::/0")).toEqual(["perm ::/0"])
+      expect(allowlist.check(network("10.0.0.0/7"))).toEqual({
+        allowed: true,
+        matches: [{ list: "temp", ip: "0.0.0.0/0", expiresAt: clock.wall() + 2 * HOUR }],
+      })
+      expect(allowlist.check(network("10.0.0.0/8")).matches[0]).toEqual({
+        list: "perm",
+        ip: "10.0.0.0/8",
+        expiresAt: null,
+      })
     })
-    expect(allowlist.check(network("10.0.0.0/8")).matches[0]).toEqual({
-      list: "perm",
-      ip: "10.0.0.0/8",
-      expiresAt: null,
-    })
-  })
-})
+  },
+)
 
 describe("places of grants", () => {
   test("a new grant in the place of an old one has nothing of the old one", () => {
@@ -407,32 +428,39 @@ describe("places of grants", () => {
   })
 })
 
-describe("a universe of 256 addresses in each family", () => {
-  test("agrees with the slow twin after any sequence of changes and of time", () => {
-    fc.assert(
-      fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
-        const pair = new Pair()
-        for (const one of steps) pair.take(one)
-        pair.compare()
-      }),
-      { numRuns: 150 },
-    )
-  })
+describe(
+  fault(
+    "A-12 A-13",
+    "random changes and random time on a small universe, every address asked after each",
+    "the answers of a slow twin",
+  ),
+  () => {
+    test("agrees with the slow twin after any sequence of changes and of time", () => {
+      fc.assert(
+        fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
+          const pair = new Pair()
+          for (const one of steps) pair.take(one)
+          pair.compare()
+        }),
+        { numRuns: 150 },
+      )
+    })
 
-  test("agrees with the slow twin all along a long life", () => {
-    // Few deadlines ever pass in short sequences; a long one ends, reuses and replaces everything many times.
-    fc.assert(
-      fc.property(fc.array(step, { minLength: 3000, maxLength: 3000, size: "max" }), (steps) => {
-        const pair = new Pair()
-        for (const [i, one] of steps.entries()) {
-          pair.take(one)
-          if (i % 60 === 59) pair.compare()
-        }
-      }),
-      { numRuns: 1, endOnFailure: true },
-    )
-  })
-})
+    test("agrees with the slow twin all along a long life", () => {
+      // Few deadlines ever pass in short sequences; a long one ends, reuses and replaces everything many times.
+      fc.assert(
+        fc.property(fc.array(step, { minLength: 3000, maxLength: 3000, size: "max" }), (steps) => {
+          const pair = new Pair()
+          for (const [i, one] of steps.entries()) {
+            pair.take(one)
+            if (i % 60 === 59) pair.compare()
+          }
+        }),
+        { numRuns: 1, endOnFailure: true },
+      )
+    })
+  },
+)
 
 type Step =
   | { readonly does: "add_perm" | "delete_perm" | "delete_temp"; readonly network: Network }

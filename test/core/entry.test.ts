@@ -2,47 +2,51 @@
 
 import { describe, expect, test } from "bun:test"
 import { explainReason, isTtl, LONGEST_REASON, LONGEST_TTL_SECONDS } from "../../src/core/entry.ts"
+import { fault } from "../faults/fault.ts"
 
-describe("isTtl", () => {
-  test("goes to ten years", () => {
-    expect(LONGEST_TTL_SECONDS).toBe(10 * 365 * 86_400)
-  })
+describe(
+  fault("J-01", "values of every type as a lifetime", "whole seconds from 1 to ten years alone"),
+  () => {
+    test("goes to ten years", () => {
+      expect(LONGEST_TTL_SECONDS).toBe(10 * 365 * 86_400)
+    })
 
-  test.each([1, 2, 60, 60.0, 3600, 2_147_483, 2_147_484, 315_359_999, 315_360_000])(
-    "%p is a lifetime",
-    (value) => {
-      expect(isTtl(value)).toBe(true)
-    },
-  )
+    test.each([1, 2, 60, 60.0, 3600, 2_147_483, 2_147_484, 315_359_999, 315_360_000])(
+      "%p is a lifetime",
+      (value) => {
+        expect(isTtl(value)).toBe(true)
+      },
+    )
 
-  const NONE: ReadonlyArray<readonly [name: string, value: unknown]> = [
-    ["0", 0],
-    ["-0", -0],
-    ["-1", -1],
-    ["one above the longest", 315_360_001],
-    ["a half", 0.5],
-    ["a fraction", 60.5],
-    ["one and a little", 1 + Number.EPSILON],
-    ["2^53", 2 ** 53],
-    ["1e308", 1e308],
-    ["NaN", Number.NaN],
-    ["Infinity", Number.POSITIVE_INFINITY],
-    ["-Infinity", Number.NEGATIVE_INFINITY],
-    ["text", "60"],
-    ["empty text", ""],
-    ["true", true],
-    ["null", null],
-    ["undefined", undefined],
-    ["an array", [60]],
-    ["an object", { valueOf: () => 60 }],
-    ["a big integer", 60n],
-    ["a Number object", Object(60)],
-  ]
+    const NONE: ReadonlyArray<readonly [name: string, value: unknown]> = [
+      ["0", 0],
+      ["-0", -0],
+      ["-1", -1],
+      ["one above the longest", 315_360_001],
+      ["a half", 0.5],
+      ["a fraction", 60.5],
+      ["one and a little", 1 + Number.EPSILON],
+      ["2^53", 2 ** 53],
+      ["1e308", 1e308],
+      ["NaN", Number.NaN],
+      ["Infinity", Number.POSITIVE_INFINITY],
+      ["-Infinity", Number.NEGATIVE_INFINITY],
+      ["text", "60"],
+      ["empty text", ""],
+      ["true", true],
+      ["null", null],
+      ["undefined", undefined],
+      ["an array", [60]],
+      ["an object", { valueOf: () => 60 }],
+      ["a big integer", 60n],
+      ["a Number object", Object(60)],
+    ]
 
-  test.each(NONE)("%s is none", (_name, value) => {
-    expect(isTtl(value)).toBe(false)
-  })
-})
+    test.each(NONE)("%s is none", (_name, value) => {
+      expect(isTtl(value)).toBe(false)
+    })
+  },
+)
 
 describe("explainReason", () => {
   const TOO_LONG = "reason is longer than 500 characters"

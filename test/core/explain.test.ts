@@ -6,11 +6,12 @@ import { Address } from "../../src/core/address.ts"
 import { explainAddress, explainNetwork } from "../../src/core/explain.ts"
 import { Network } from "../../src/core/network.ts"
 import { isPrintable, quoted } from "../../src/core/printable.ts"
+import { fault } from "../faults/fault.ts"
 import { ipv4Spelling, ipv6Spelling, mutatedText, randomText } from "../support/address-text.ts"
 import { CORPUS, NETWORK_ROWS } from "../support/corpus.ts"
 import { address } from "../support/parsed.ts"
 
-describe("host bits", () => {
+describe(fault("A-09", "networks with host bits", "both meanings are named, and both are right"), () => {
   const rows = NETWORK_ROWS.filter((row) => row.host_bits)
 
   test("the corpus has nine rows of them", () => {

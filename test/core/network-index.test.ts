@@ -4,6 +4,7 @@ import { describe, expect, test } from "bun:test"
 import { Address } from "../../src/core/address.ts"
 import { Network } from "../../src/core/network.ts"
 import { NetworkIndex } from "../../src/core/network-index.ts"
+import { fault } from "../faults/fault.ts"
 import { address, network } from "../support/parsed.ts"
 import { type Prng, seeded } from "../support/prng.ts"
 import { bitsOf, ReferenceList } from "../support/reference-list.ts"
@@ -11,63 +12,70 @@ import { bitsOf, ReferenceList } from "../support/reference-list.ts"
 const PREFIXES = 10_000
 const PROBES = 10_000
 
-describe("against the slow twin", () => {
-  test(
-    "10,000 prefixes of all lengths in both families, 10,000 probes, inserts and deletes in random order",
-    seeded((random) => {
-      const made = makeNetworks(random)
-      const index = new NetworkIndex()
-      const twin = new ReferenceList<number>()
-      const set = (what: Network) => {
-        const value = random.word() | 1 | 0
-        index.set(what, value)
-        twin.set(what, value)
-      }
-      const remove = (what: Network) => {
-        index.delete(what)
-        twin.delete(what)
-      }
-
-      for (const one of random.shuffled(made)) set(one)
-      expect(twin.size).toBe(PREFIXES)
-      probe(random, index, twin, made, PROBES)
-
-      const [gone, kept] = halves(random.shuffled(made))
-      for (const one of gone) remove(one)
-      for (const one of random.shuffled(kept).slice(0, 500)) set(one)
-      probe(random, index, twin, made, PROBES / 4)
-      for (const one of made) expect(index.get(one)).toBe(twin.get(one) ?? 0)
-
-      // Back and forth at the same time.
-      for (const one of random.shuffled([...made, ...made])) (random.below(2) === 0 ? set : remove)(one)
-      probe(random, index, twin, made, PROBES / 4)
-
-      for (const one of random.shuffled(made)) remove(one)
-      expect(twin.size).toBe(0)
-      probe(random, index, twin, made, 200)
-      for (const one of made) expect(index.get(one)).toBe(0)
-    }),
-    20_000,
-  )
-
-  test("the deletion of each length in use leaves the others", () => {
-    for (const [last, bits] of [
-      ["255.255.255.255", 32],
-      ["ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", 128],
-    ] as const) {
-      const lengths = Array.from({ length: bits + 1 }, (_, length) => length)
-      const nested = lengths.map((length) => masked(address(last), length))
-      for (let gone = 0; gone <= bits; gone++) {
+describe(
+  fault(
+    "A-12",
+    "thousands of prefixes that come and go in random order, and as many questions",
+    "the answers of a plain list",
+  ),
+  () => {
+    test(
+      "10,000 prefixes of all lengths in both families, 10,000 probes, inserts and deletes in random order",
+      seeded((random) => {
+        const made = makeNetworks(random)
         const index = new NetworkIndex()
-        for (const one of nested) index.set(one, one.length + 1)
-        index.delete(nested[gone] as Network)
-        const left = lengths.filter((length) => length !== gone).reverse()
-        expect(index.covering(network(last)).map(({ length }) => length)).toEqual(left)
-        expect(valuesFor(index, address(last))).toEqual(left.map((length) => length + 1))
+        const twin = new ReferenceList<number>()
+        const set = (what: Network) => {
+          const value = random.word() | 1 | 0
+          index.set(what, value)
+          twin.set(what, value)
+        }
+        const remove = (what: Network) => {
+          index.delete(what)
+          twin.delete(what)
+        }
+
+        for (const one of random.shuffled(made)) set(one)
+        expect(twin.size).toBe(PREFIXES)
+        probe(random, index, twin, made, PROBES)
+
+        const [gone, kept] = halves(random.shuffled(made))
+        for (const one of gone) remove(one)
+        for (const one of random.shuffled(kept).slice(0, 500)) set(one)
+        probe(random, index, twin, made, PROBES / 4)
+        for (const one of made) expect(index.get(one)).toBe(twin.get(one) ?? 0)
+
+        // Back and forth at the same time.
+        for (const one of random.shuffled([...made, ...made])) (random.below(2) === 0 ? set : remove)(one)
+        probe(random, index, twin, made, PROBES / 4)
+
+        for (const one of random.shuffled(made)) remove(one)
+        expect(twin.size).toBe(0)
+        probe(random, index, twin, made, 200)
+        for (const one of made) expect(index.get(one)).toBe(0)
+      }),
+      20_000,
+    )
+
+    test("the deletion of each length in use leaves the others", () => {
+      for (const [last, bits] of [
+        ["255.255.255.255", 32],
+        ["ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", 128],
+      ] as const) {
+        const lengths = Array.from({ length: bits + 1 }, (_, length) => length)
+        const nested = lengths.map((length) => masked(address(last), length))
+        for (let gone = 0; gone <= bits; gone++) {
+          const index = new NetworkIndex()
+          for (const one of nested) index.set(one, one.length + 1)
+          index.delete(nested[gone] as Network)
+          const left = lengths.filter((length) => length !== gone).reverse()
+          expect(index.covering(network(last)).map(({ length }) => length)).toEqual(left)
+          expect(valuesFor(index, address(last))).toEqual(left.map((length) => length + 1))
+        }
       }
-    }
-  })
-})
+    })
+  },
+)
 
 test("tens of thousands of neighbours come and go, and each answer stays exact", () => {
   const index = new NetworkIndex()
@@ -94,60 +102,67 @@ test("tens of thousands of neighbours come and go, and each answer stays exact",
   expect([seen(513), seen(200), seen(207), seen(208)]).toEqual([[], [109], [109], []])
 })
 
-describe("boundaries", () => {
-  test(
-    "first and last address are in, their neighbours are out, for each length of both families",
-    seeded((random) => {
-      for (const bits of [32, 128]) {
-        for (let length = 0; length <= bits; length++) {
-          for (const pattern of [
-            "0".repeat(bits),
-            "1".repeat(bits),
-            "10".repeat(bits / 2),
-            random.bits(bits),
-          ]) {
-            const kept = pattern.slice(0, length)
-            const first = BigInt(`0b0${kept.padEnd(bits, "0")}`)
-            const last = BigInt(`0b0${kept.padEnd(bits, "1")}`)
-            const base = addressOf(bits, first)
-            if (base === null) continue
-            const index = new NetworkIndex()
-            index.set(masked(base, length), 1)
-            const inside = [first, last].map((value) => addressOf(bits, value))
-            const outside = [first - 1n, last + 1n].map((value) => addressOf(bits, value))
-            for (const one of inside)
-              if (one !== null) expect([`${one} in`, has(index, one)]).toEqual([`${one} in`, true])
-            for (const one of outside)
-              if (one !== null) expect([`${one} out`, has(index, one)]).toEqual([`${one} out`, false])
+describe(
+  fault(
+    "A-11",
+    "first, last and neighbouring addresses of networks of every length, in the index",
+    "the ends are in, the neighbours are out",
+  ),
+  () => {
+    test(
+      "first and last address are in, their neighbours are out, for each length of both families",
+      seeded((random) => {
+        for (const bits of [32, 128]) {
+          for (let length = 0; length <= bits; length++) {
+            for (const pattern of [
+              "0".repeat(bits),
+              "1".repeat(bits),
+              "10".repeat(bits / 2),
+              random.bits(bits),
+            ]) {
+              const kept = pattern.slice(0, length)
+              const first = BigInt(`0b0${kept.padEnd(bits, "0")}`)
+              const last = BigInt(`0b0${kept.padEnd(bits, "1")}`)
+              const base = addressOf(bits, first)
+              if (base === null) continue
+              const index = new NetworkIndex()
+              index.set(masked(base, length), 1)
+              const inside = [first, last].map((value) => addressOf(bits, value))
+              const outside = [first - 1n, last + 1n].map((value) => addressOf(bits, value))
+              for (const one of inside)
+                if (one !== null) expect([`${one} in`, has(index, one)]).toEqual([`${one} in`, true])
+              for (const one of outside)
+                if (one !== null) expect([`${one} out`, has(index, one)]).toEqual([`${one} out`, false])
+            }
           }
         }
-      }
-    }),
-  )
+      }),
+    )
 
-  test.each([
-    ["::/0", "1.2.3.4", false],
-    ["::/96", "1.2.3.4", false],
-    ["::fffe:0:0/95", "1.2.3.4", false],
-    ["::fffe:0:0/95", "::ffff:1.2.3.4", false],
-    ["::fffe:0:0/95", "::fffe:1:1", true],
-    ["::ffff:0:0/96", "1.2.3.4", true],
-    ["::ffff:0:0/96", "::1.2.3.4", false],
-    ["0.0.0.0/0", "::", false],
-    ["0.0.0.0/0", "::1", false],
-    ["0.0.0.0/0", "::ffff:1.2.3.4", true],
-    ["0.0.0.0", "::", false],
-    ["::", "0.0.0.0", false],
-    ["2001:db8::2", "2001:db8::3", false],
-    ["128.0.0.0/1", "127.255.255.255", false],
-    ["128.0.0.0/1", "255.255.255.255", true],
-    ["0.0.0.0/1", "128.0.0.0", false],
-  ])("%s contains %s: %p", (text, client, expected) => {
-    const index = new NetworkIndex()
-    index.set(network(text), 1)
-    expect(has(index, address(client))).toBe(expected)
-  })
-})
+    test.each([
+      ["::/0", "1.2.3.4", false],
+      ["::/96", "1.2.3.4", false],
+      ["::fffe:0:0/95", "1.2.3.4", false],
+      ["::fffe:0:0/95", "::ffff:1.2.3.4", false],
+      ["::fffe:0:0/95", "::fffe:1:1", true],
+      ["::ffff:0:0/96", "1.2.3.4", true],
+      ["::ffff:0:0/96", "::1.2.3.4", false],
+      ["0.0.0.0/0", "::", false],
+      ["0.0.0.0/0", "::1", false],
+      ["0.0.0.0/0", "::ffff:1.2.3.4", true],
+      ["0.0.0.0", "::", false],
+      ["::", "0.0.0.0", false],
+      ["2001:db8::2", "2001:db8::3", false],
+      ["128.0.0.0/1", "127.255.255.255", false],
+      ["128.0.0.0/1", "255.255.255.255", true],
+      ["0.0.0.0/1", "128.0.0.0", false],
+    ])("%s contains %s: %p", (text, client, expected) => {
+      const index = new NetworkIndex()
+      index.set(network(text), 1)
+      expect(has(index, address(client))).toBe(expected)
+    })
+  },
+)
 
 describe("values", () => {
   test("some() asks about the networks that contain the address, once each, until one is accepted", () => {

@@ -4,6 +4,7 @@ import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import { Address } from "../../src/core/address.ts"
 import { Network } from "../../src/core/network.ts"
+import { fault } from "../faults/fault.ts"
 import { ipv4Spelling, ipv6Spelling, mutatedText, randomText } from "../support/address-text.ts"
 import { ADDRESS_ROWS, ADDRESS_ROWS_GOOD_AS_NETWORKS, NETWORK_ROWS } from "../support/corpus.ts"
 import { address, network } from "../support/parsed.ts"
@@ -13,30 +14,40 @@ import { numberOf, type SlowNetwork, slowParseNetwork, slowText } from "../suppo
 
 const anySpelling = fc.oneof(ipv4Spelling, ipv6Spelling)
 
-describe("the corpus", () => {
-  test.each(NETWORK_ROWS.map((row) => [row.input, row] as const))("network %j", (_name, row) => {
-    expectVerdict(row.input, row.canonical)
-    expect(row.valid).toBe(row.canonical !== null)
-  })
+describe(
+  fault(
+    "A-01 A-10",
+    "every network and address text of the corpus as an entry of a list",
+    "the verdict and the canonical text of the corpus",
+  ),
+  () => {
+    test.each(NETWORK_ROWS.map((row) => [row.input, row] as const))("network %j", (_name, row) => {
+      expectVerdict(row.input, row.canonical)
+      expect(row.valid).toBe(row.canonical !== null)
+    })
 
-  test.each(ADDRESS_ROWS.map((row) => [row.input.slice(0, 60), row] as const))("address %j", (_name, row) => {
-    expectVerdict(row.input, ADDRESS_ROWS_GOOD_AS_NETWORKS.get(row.input) ?? row.canonical)
-  })
+    test.each(ADDRESS_ROWS.map((row) => [row.input.slice(0, 60), row] as const))(
+      "address %j",
+      (_name, row) => {
+        expectVerdict(row.input, ADDRESS_ROWS_GOOD_AS_NETWORKS.get(row.input) ?? row.canonical)
+      },
+    )
 
-  test("names two address rows that are networks", () => {
-    const inputs = ADDRESS_ROWS.map((row) => row.input)
-    expect([...ADDRESS_ROWS_GOOD_AS_NETWORKS.keys()].every((input) => inputs.includes(input))).toBe(true)
-  })
+    test("names two address rows that are networks", () => {
+      const inputs = ADDRESS_ROWS.map((row) => row.input)
+      expect([...ADDRESS_ROWS_GOOD_AS_NETWORKS.keys()].every((input) => inputs.includes(input))).toBe(true)
+    })
 
-  function expectVerdict(input: string, canonical: string | null): void {
-    const parsed = Network.parse(input)
-    expect(parsed?.toString() ?? null).toBe(canonical)
-    expect(slowOf(parsed)).toEqual(slowParseNetwork(input))
-    if (canonical === null) return
-    expect(Network.parse(canonical)?.toString()).toBe(canonical)
-    expect(parsed?.equals(network(canonical))).toBe(true)
-  }
-})
+    function expectVerdict(input: string, canonical: string | null): void {
+      const parsed = Network.parse(input)
+      expect(parsed?.toString() ?? null).toBe(canonical)
+      expect(slowOf(parsed)).toEqual(slowParseNetwork(input))
+      if (canonical === null) return
+      expect(Network.parse(canonical)?.toString()).toBe(canonical)
+      expect(parsed?.equals(network(canonical))).toBe(true)
+    }
+  },
+)
 
 describe("parse", () => {
   const anyLength = fc.oneof(
@@ -72,7 +83,7 @@ describe("parse", () => {
     )
   })
 
-  test("canonical text is stable and parses back to the same network", () => {
+  test(fault("A-15", "random networks, written and read again", "the same network and the same text"), () => {
     fc.assert(
       fc.property(maskedNetwork, (text) => {
         const parsed = network(text)
@@ -85,7 +96,7 @@ describe("parse", () => {
     )
   })
 
-  test("refuses each single host bit of each length", () => {
+  test(fault("A-09", "one host bit at every place of every length", "refused"), () => {
     for (const [zero, bits] of [
       ["0.0.0.0", 32],
       ["::", 128],
@@ -101,11 +112,14 @@ describe("parse", () => {
     }
   })
 
-  test.each(["1.2.3.4/", ":", "/", "1/", "::/"])("refuses a megabyte of %j", (unit) => {
-    expect(Network.parse(unit.repeat(2 ** 20 / unit.length))).toBeNull()
-    expect(Network.parse(`10.0.0.0/${"0".repeat(2 ** 20)}8`)).toBeNull()
-    expect(Network.parse(`10.0.0.0/8${" ".repeat(2 ** 20)}`)).toBeNull()
-  })
+  test.each(["1.2.3.4/", ":", "/", "1/", "::/"])(
+    `${fault("A-19", "a megabyte of digits, colons and slashes as a network", "refused, in time")} (refuses a megabyte of %j)`,
+    (unit) => {
+      expect(Network.parse(unit.repeat(2 ** 20 / unit.length))).toBeNull()
+      expect(Network.parse(`10.0.0.0/${"0".repeat(2 ** 20)}8`)).toBeNull()
+      expect(Network.parse(`10.0.0.0/8${" ".repeat(2 ** 20)}`)).toBeNull()
+    },
+  )
 
   test("reads the longest network text that there is", () => {
     const longest = "FFFF:ffff:ffff:ffff:ffff:ffff:255.255.255.255/128"
@@ -114,7 +128,7 @@ describe("parse", () => {
   })
 })
 
-describe("identity", () => {
+describe(fault("A-14", "one network in many spellings", "equal, and different from every other"), () => {
   const SAME: ReadonlyArray<readonly [canonical: string, spellings: readonly string[]]> = [
     [
       "1.2.3.4",
@@ -176,78 +190,85 @@ describe("from and of", () => {
   })
 })
 
-describe("contains", () => {
-  test("is decided by arithmetic at both ends of each network", () => {
-    for (const bits of [32, 128] as const) {
-      const all = 2n ** BigInt(bits)
-      const values = [0n, all - 1n, all / 2n, all / 2n - 1n, all / 3n, (all / 3n) * 2n, 1n, all - 2n]
-      for (let length = 0; length <= bits; length++) {
-        for (const value of values) expectEnds(bits, value, length)
+describe(
+  fault(
+    "A-11 A-18",
+    "both ends of networks of every length, and their neighbours",
+    "the verdict of arithmetic on big integers",
+  ),
+  () => {
+    test("is decided by arithmetic at both ends of each network", () => {
+      for (const bits of [32, 128] as const) {
+        const all = 2n ** BigInt(bits)
+        const values = [0n, all - 1n, all / 2n, all / 2n - 1n, all / 3n, (all / 3n) * 2n, 1n, all - 2n]
+        for (let length = 0; length <= bits; length++) {
+          for (const value of values) expectEnds(bits, value, length)
+        }
       }
+    })
+
+    test(
+      "is decided by arithmetic at both ends of random networks",
+      seeded((random) => {
+        for (let run = 0; run < 10_000; run++) {
+          const bits = run % 2 === 0 ? 32 : 128
+          expectEnds(bits, BigInt(`0b${random.bits(bits)}`), random.below(bits + 1))
+        }
+      }),
+    )
+
+    test(
+      "of two networks is that the bits of one begin with the bits of the other",
+      seeded((random) => {
+        for (let run = 0; run < 5000; run++) {
+          const outer = randomNetwork(random)
+          const inner = randomNetwork(random)
+          const expected =
+            outer.family === inner.family &&
+            outer.length <= inner.length &&
+            bitsOf(inner.address).startsWith(bitsOf(outer.address).slice(0, outer.length))
+          expect([`${outer} contains ${inner}`, outer.contains(inner)]).toEqual([
+            `${outer} contains ${inner}`,
+            expected,
+          ])
+        }
+      }),
+    )
+
+    test.each([
+      ["::/0", "1.2.3.4"],
+      ["::/0", "0.0.0.0/0"],
+      ["::/96", "1.2.3.4"],
+      ["::fffe:0:0/95", "1.2.3.4"],
+      ["0.0.0.0/0", "::"],
+      ["0.0.0.0/0", "::1.2.3.4"],
+      ["2001:db8::2", "2001:db8::3"],
+      ["10.0.0.0/9", "10.0.0.0/8"],
+    ])("%s does not contain %s", (outer, inner) => {
+      expect(network(outer).contains(network(inner))).toBe(false)
+    })
+
+    // First and last address are in, their neighbours are out.
+    function expectEnds(bits: 32 | 128, value: bigint, length: number): void {
+      const size = 2n ** BigInt(bits - length)
+      const first = value - (value % size)
+      const tested = Network.from(addressOf(bits, first), length)
+      const verdict = (number: bigint) => {
+        if (number < 0n || number >= 2n ** BigInt(bits)) return "none"
+        return tested?.contains(Network.of(addressOf(bits, number)))
+      }
+      const last = first + size - 1n
+      const seen = [first - 1n, first, last, last + 1n].map(verdict)
+      expect([`${tested}`, ...seen]).toEqual([
+        `${tested}`,
+        first === 0n ? "none" : false,
+        true,
+        true,
+        last === 2n ** BigInt(bits) - 1n ? "none" : false,
+      ])
     }
-  })
-
-  test(
-    "is decided by arithmetic at both ends of random networks",
-    seeded((random) => {
-      for (let run = 0; run < 10_000; run++) {
-        const bits = run % 2 === 0 ? 32 : 128
-        expectEnds(bits, BigInt(`0b${random.bits(bits)}`), random.below(bits + 1))
-      }
-    }),
-  )
-
-  test(
-    "of two networks is that the bits of one begin with the bits of the other",
-    seeded((random) => {
-      for (let run = 0; run < 5000; run++) {
-        const outer = randomNetwork(random)
-        const inner = randomNetwork(random)
-        const expected =
-          outer.family === inner.family &&
-          outer.length <= inner.length &&
-          bitsOf(inner.address).startsWith(bitsOf(outer.address).slice(0, outer.length))
-        expect([`${outer} contains ${inner}`, outer.contains(inner)]).toEqual([
-          `${outer} contains ${inner}`,
-          expected,
-        ])
-      }
-    }),
-  )
-
-  test.each([
-    ["::/0", "1.2.3.4"],
-    ["::/0", "0.0.0.0/0"],
-    ["::/96", "1.2.3.4"],
-    ["::fffe:0:0/95", "1.2.3.4"],
-    ["0.0.0.0/0", "::"],
-    ["0.0.0.0/0", "::1.2.3.4"],
-    ["2001:db8::2", "2001:db8::3"],
-    ["10.0.0.0/9", "10.0.0.0/8"],
-  ])("%s does not contain %s", (outer, inner) => {
-    expect(network(outer).contains(network(inner))).toBe(false)
-  })
-
-  // First and last address are in, their neighbours are out.
-  function expectEnds(bits: 32 | 128, value: bigint, length: number): void {
-    const size = 2n ** BigInt(bits - length)
-    const first = value - (value % size)
-    const tested = Network.from(addressOf(bits, first), length)
-    const verdict = (number: bigint) => {
-      if (number < 0n || number >= 2n ** BigInt(bits)) return "none"
-      return tested?.contains(Network.of(addressOf(bits, number)))
-    }
-    const last = first + size - 1n
-    const seen = [first - 1n, first, last, last + 1n].map(verdict)
-    expect([`${tested}`, ...seen]).toEqual([
-      `${tested}`,
-      first === 0n ? "none" : false,
-      true,
-      true,
-      last === 2n ** BigInt(bits) - 1n ? "none" : false,
-    ])
-  }
-})
+  },
+)
 
 // The mapped block stays IPv6 here, because a wide network may end inside it.
 function addressOf(bits: 32 | 128, value: bigint): Address {

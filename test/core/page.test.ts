@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "bun:test"
 import { DEFAULT_LIMIT, LARGEST_LIMIT, parseLimit, parseOffset } from "../../src/core/page.ts"
+import { fault } from "../faults/fault.ts"
 
 /** Neither a limit nor an offset. */
 const NEVER = [
@@ -33,7 +34,7 @@ const NEVER = [
   "1".repeat(100_000),
 ]
 
-describe("parseLimit", () => {
+describe(fault("J-11", "texts as a limit", "whole numbers from 1 to 1000 alone"), () => {
   test.each([
     ["1", 1],
     ["200", DEFAULT_LIMIT],

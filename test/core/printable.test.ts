@@ -3,6 +3,7 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import { isPrintable, printable, quoted } from "../../src/core/printable.ts"
+import { fault } from "../faults/fault.ts"
 
 /** Ranges of code points that must never reach a terminal or a line of a log as they are. */
 const DANGEROUS: ReadonlyArray<readonly [name: string, first: number, last: number]> = [
@@ -19,32 +20,35 @@ const DANGEROUS: ReadonlyArray<readonly [name: string, first: number, last: numb
   ["tags", 0xe0000, 0xe007f],
 ]
 
-describe("dangerous characters", () => {
-  test.each(DANGEROUS)("%s", (_name, first, last) => {
-    for (let code = first; code <= last; code++) {
-      const text = `a${String.fromCodePoint(code)}b`
-      expect([code, isPrintable(text)]).toEqual([code, false])
-      expect(printable(text)).toMatch(/^a\\(?:x[0-9a-f]{2}|u[0-9a-f]{4}|u\{[0-9a-f]+\})b$/)
-      expect(printable(text)).toContain(code.toString(16))
-      expect(quoted(text)).toBe(`"${printable(text)}"`)
-    }
-  })
+describe(
+  fault("L-01", "every control character, bidirectional mark and line separator", "is written out"),
+  () => {
+    test.each(DANGEROUS)("%s", (_name, first, last) => {
+      for (let code = first; code <= last; code++) {
+        const text = `a${String.fromCodePoint(code)}b`
+        expect([code, isPrintable(text)]).toEqual([code, false])
+        expect(printable(text)).toMatch(/^a\\(?:x[0-9a-f]{2}|u[0-9a-f]{4}|u\{[0-9a-f]+\})b$/)
+        expect(printable(text)).toContain(code.toString(16))
+        expect(quoted(text)).toBe(`"${printable(text)}"`)
+      }
+    })
 
-  test.each([
-    ["\\x1b[2J", "\x1b[2J"],
-    ["\\x1b]52;c;AAAA\\x07", "\x1b]52;c;AAAA\x07"],
-    ["\\x9b31m", "\x9b31m"],
-    ["a\\x0d\\x0ab\\x09c", "a\r\nb\tc"],
-    ["a\\u2028b\\u2029c", "a\u2028b\u2029c"],
-    ["\\u202efdp.exe", "\u202efdp.exe"],
-    ["\\ud800", "\ud800"],
-    ["\\udc00\\ud800", "\udc00\ud800"],
-    ["\\u{e0041}", "\u{e0041}"],
-    ["\\x00", "\0"],
-  ])("%s is what is shown", (shown, text) => {
-    expect(printable(text)).toBe(shown)
-  })
-})
+    test.each([
+      ["\\x1b[2J", "\x1b[2J"],
+      ["\\x1b]52;c;AAAA\\x07", "\x1b]52;c;AAAA\x07"],
+      ["\\x9b31m", "\x9b31m"],
+      ["a\\x0d\\x0ab\\x09c", "a\r\nb\tc"],
+      ["a\\u2028b\\u2029c", "a\u2028b\u2029c"],
+      ["\\u202efdp.exe", "\u202efdp.exe"],
+      ["\\ud800", "\ud800"],
+      ["\\udc00\\ud800", "\udc00\ud800"],
+      ["\\u{e0041}", "\u{e0041}"],
+      ["\\x00", "\0"],
+    ])("%s is what is shown", (shown, text) => {
+      expect(printable(text)).toBe(shown)
+    })
+  },
+)
 
 describe("ordinary text", () => {
   test.each([
@@ -66,7 +70,7 @@ describe("ordinary text", () => {
   })
 })
 
-describe("printable", () => {
+describe(fault("L-01", "random text", "printable, and changed only where it was not"), () => {
   test("makes any text printable, and changes only text that is not", () => {
     const text = fc.oneof(
       fc.string({ unit: "binary" }),

@@ -4,6 +4,7 @@ import { describe, expect, test } from "bun:test"
 import { Address } from "../../src/core/address.ts"
 import { Network } from "../../src/core/network.ts"
 import { TemporaryGrants } from "../../src/core/temporary-grants.ts"
+import { fault } from "../faults/fault.ts"
 import { FakeClock } from "../support/fake-clock.ts"
 import { seeded } from "../support/prng.ts"
 
@@ -19,74 +20,81 @@ function setup() {
   return { clock, grants, add }
 }
 
-describe("the end of a grant", () => {
-  test.each([1, 1000, HOUR, 2 ** 31 - 1, 2 ** 31, TEN_YEARS])("after %d ms is exact", (lifetime) => {
-    const { clock, grants, add } = setup()
-    const place = add(lifetime)
-    const expiresAt = clock.wall() + lifetime
-    expect(grants.expiresAt(place)).toBe(expiresAt)
-    clock.advance(lifetime - 1)
-    expect([grants.isActive(place), grants.activeCount(), grants.ended(9).length]).toEqual([true, 1, 0])
-    clock.advance(1)
-    expect([grants.isActive(place), grants.activeCount(), grants.ended(9).length]).toEqual([false, 0, 1])
-    clock.advance(1)
-    expect([grants.isActive(place), grants.activeCount(), grants.ended(9).length]).toEqual([false, 0, 1])
-    expect(grants.ended(9)[0]?.expiresAt).toBe(expiresAt)
-  })
-
-  test.each([0, -1, -HOUR, Number.NaN, Number.NEGATIVE_INFINITY])(
-    "a grant that has %p ms left when it is learned never lets in",
-    (lifetime) => {
+describe(
+  fault(
+    "C-01 C-02 C-06",
+    "lifetimes from a millisecond to ten years, with a wall clock that is set back, set forward, and wrong",
+    "each ends at its promised time or after its lifetime, whichever is first",
+  ),
+  () => {
+    test.each([1, 1000, HOUR, 2 ** 31 - 1, 2 ** 31, TEN_YEARS])("after %d ms is exact", (lifetime) => {
       const { clock, grants, add } = setup()
       const place = add(lifetime)
+      const expiresAt = clock.wall() + lifetime
+      expect(grants.expiresAt(place)).toBe(expiresAt)
+      clock.advance(lifetime - 1)
+      expect([grants.isActive(place), grants.activeCount(), grants.ended(9).length]).toEqual([true, 1, 0])
+      clock.advance(1)
+      expect([grants.isActive(place), grants.activeCount(), grants.ended(9).length]).toEqual([false, 0, 1])
+      clock.advance(1)
+      expect([grants.isActive(place), grants.activeCount(), grants.ended(9).length]).toEqual([false, 0, 1])
+      expect(grants.ended(9)[0]?.expiresAt).toBe(expiresAt)
+    })
+
+    test.each([0, -1, -HOUR, Number.NaN, Number.NEGATIVE_INFINITY])(
+      "a grant that has %p ms left when it is learned never lets in",
+      (lifetime) => {
+        const { clock, grants, add } = setup()
+        const place = add(lifetime)
+        expect(grants.isActive(place)).toBe(false)
+        clock.stepWall(-2 * HOUR)
+        expect(grants.isActive(place)).toBe(false)
+      },
+    )
+
+    test("a wall clock that is set back lengthens nothing", () => {
+      const { clock, grants, add } = setup()
+      const place = add(HOUR)
+      clock.stepWall(-10 * HOUR)
+      clock.advance(HOUR - 1)
+      expect([grants.isActive(place), grants.activeCount()]).toEqual([true, 1])
+      clock.advance(1)
+      expect([grants.isActive(place), grants.activeCount(), grants.ended(9).length]).toEqual([false, 0, 1])
+    })
+
+    test("a wall clock that is set back in small steps lengthens nothing", () => {
+      const { clock, grants, add } = setup()
+      const place = add(HOUR)
+      for (let i = 0; i < 60; i++) {
+        expect(grants.isActive(place)).toBe(true)
+        clock.advance(60_000)
+        clock.stepWall(-59_000)
+      }
       expect(grants.isActive(place)).toBe(false)
-      clock.stepWall(-2 * HOUR)
+    })
+
+    test("a wall clock that is set forward, or a suspended machine, ends a grant at its promised time", () => {
+      const { clock, grants, add } = setup()
+      const place = add(HOUR)
+      clock.stepWall(HOUR - 1)
+      expect([grants.isActive(place), grants.activeCount()]).toEqual([true, 1])
+      clock.stepWall(1)
+      expect([grants.isActive(place), grants.activeCount(), grants.ended(9).length]).toEqual([false, 0, 1])
+    })
+
+    test("a grant of a moment when the wall clock was wrong ends after its lifetime all the same", () => {
+      const { clock, grants, add } = setup()
+      clock.stepWall(-5 * HOUR)
+      const place = add(HOUR)
+      clock.stepWall(5 * HOUR)
       expect(grants.isActive(place)).toBe(false)
-    },
-  )
-
-  test("a wall clock that is set back lengthens nothing", () => {
-    const { clock, grants, add } = setup()
-    const place = add(HOUR)
-    clock.stepWall(-10 * HOUR)
-    clock.advance(HOUR - 1)
-    expect([grants.isActive(place), grants.activeCount()]).toEqual([true, 1])
-    clock.advance(1)
-    expect([grants.isActive(place), grants.activeCount(), grants.ended(9).length]).toEqual([false, 0, 1])
-  })
-
-  test("a wall clock that is set back in small steps lengthens nothing", () => {
-    const { clock, grants, add } = setup()
-    const place = add(HOUR)
-    for (let i = 0; i < 60; i++) {
-      expect(grants.isActive(place)).toBe(true)
-      clock.advance(60_000)
-      clock.stepWall(-59_000)
-    }
-    expect(grants.isActive(place)).toBe(false)
-  })
-
-  test("a wall clock that is set forward, or a suspended machine, ends a grant at its promised time", () => {
-    const { clock, grants, add } = setup()
-    const place = add(HOUR)
-    clock.stepWall(HOUR - 1)
-    expect([grants.isActive(place), grants.activeCount()]).toEqual([true, 1])
-    clock.stepWall(1)
-    expect([grants.isActive(place), grants.activeCount(), grants.ended(9).length]).toEqual([false, 0, 1])
-  })
-
-  test("a grant of a moment when the wall clock was wrong ends after its lifetime all the same", () => {
-    const { clock, grants, add } = setup()
-    clock.stepWall(-5 * HOUR)
-    const place = add(HOUR)
-    clock.stepWall(5 * HOUR)
-    expect(grants.isActive(place)).toBe(false)
-    const other = add(HOUR)
-    clock.stepWall(-5 * HOUR)
-    clock.advance(HOUR)
-    expect(grants.isActive(other)).toBe(false)
-  })
-})
+      const other = add(HOUR)
+      clock.stepWall(-5 * HOUR)
+      clock.advance(HOUR)
+      expect(grants.isActive(other)).toBe(false)
+    })
+  },
+)
 
 describe("places", () => {
   test("a removed place is used again, with the new deadline alone", () => {

@@ -5,6 +5,7 @@ import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSy
 import { createServer } from "node:net"
 import { dirname, join } from "node:path"
 import type { ListenAddress } from "../../src/listen-address.ts"
+import { fault } from "../faults/fault.ts"
 import { AS_ORDINARY_USER, type Finished, type ServerProcess, TOKEN, Workplace } from "../support/binary.ts"
 import { RawConnection, requestText } from "../support/raw-http.ts"
 
@@ -111,32 +112,35 @@ describe("the command line and the API tell the same", () => {
   })
 })
 
-describe("alone in an empty folder", () => {
-  test("the binary serves, changes, decides and remembers", async () => {
-    await using place = await Workplace.make()
-    const { folder, binary } = place.copyBinary()
-    for (let above = folder; above !== "/"; above = dirname(above)) {
-      expect(existsSync(join(above, "node_modules"))).toBe(false)
-    }
-    const server = await place.serve([], { binary, cwd: folder })
-    const client = { binary, cwd: folder, env: { IPGATE_SERVER: server.url } }
-    const allowed = await place.ipgate(["allow", "203.0.113.7", "--ttl", "8h"], client)
-    expect([allowed.code, allowed.stderr]).toEqual([0, ""])
-    expect(await server.decision("203.0.113.7")).toBe(204)
-    expect(await server.decision("203.0.113.8")).toBe(401)
-    expect(await server.stop()).toBe(0)
-    const offline = await place.ipgate(["--offline", "list", "--json"], { binary, cwd: folder })
-    expect(json(offline)).toMatchObject([{ list: "temp", ip: "203.0.113.7" }])
-    expect(readdirSync(folder)).toEqual(["ipgate"])
-  })
+describe(
+  fault("S-02", "the executable alone in an empty folder", "starts, adds, decides, stops, remembers"),
+  () => {
+    test("the binary serves, changes, decides and remembers", async () => {
+      await using place = await Workplace.make()
+      const { folder, binary } = place.copyBinary()
+      for (let above = folder; above !== "/"; above = dirname(above)) {
+        expect(existsSync(join(above, "node_modules"))).toBe(false)
+      }
+      const server = await place.serve([], { binary, cwd: folder })
+      const client = { binary, cwd: folder, env: { IPGATE_SERVER: server.url } }
+      const allowed = await place.ipgate(["allow", "203.0.113.7", "--ttl", "8h"], client)
+      expect([allowed.code, allowed.stderr]).toEqual([0, ""])
+      expect(await server.decision("203.0.113.7")).toBe(204)
+      expect(await server.decision("203.0.113.8")).toBe(401)
+      expect(await server.stop()).toBe(0)
+      const offline = await place.ipgate(["--offline", "list", "--json"], { binary, cwd: folder })
+      expect(json(offline)).toMatchObject([{ list: "temp", ip: "203.0.113.7" }])
+      expect(readdirSync(folder)).toEqual(["ipgate"])
+    })
 
-  test("help begins with examples, and the version is told", async () => {
-    await using place = await Workplace.make()
-    const help = await place.ipgate(["--help"])
-    expect([help.code, help.stdout.startsWith("Examples:\n")]).toEqual([0, true])
-    expect((await place.ipgate(["--version"])).stdout).toMatch(/^ipgate [0-9]+\.[0-9]+\.[0-9]+\n$/)
-  })
-})
+    test("help begins with examples, and the version is told", async () => {
+      await using place = await Workplace.make()
+      const help = await place.ipgate(["--help"])
+      expect([help.code, help.stdout.startsWith("Examples:\n")]).toEqual([0, true])
+      expect((await place.ipgate(["--version"])).stdout).toMatch(/^ipgate [0-9]+\.[0-9]+\.[0-9]+\n$/)
+    })
+  },
+)
 
 describe("a hostile folder and environment", () => {
   /** A folder in which each file that Bun might obey leaves a mark, or makes ipgate fail. */
@@ -308,24 +312,31 @@ describe("what lies about afterwards", () => {
     }
   })
 
-  test("the token is in its own file, and in no other, nor in ps, nor in the log", async () => {
-    await using place = await Workplace.make()
-    const server = await place.serve()
-    await server.ipgate("allow", "203.0.113.7", "--ttl", "1h", "-r", "on call")
-    await server.api("DELETE", "/api/whitelist/temp/%zz")
-    await server.api("POST", "/api/whitelist/perm", { ip: TOKEN.slice(0, 3) })
-    for (const name of ["cmdline", "environ"]) {
-      expect(readFileSync(`/proc/${server.pid}/${name}`, "latin1")).not.toContain(TOKEN)
-    }
-    const holders = () =>
-      readdirSync(place.directory, { recursive: true, encoding: "utf8" })
-        .filter((name) => statSync(place.path(name)).isFile())
-        .filter((name) => readFileSync(place.path(name), "latin1").includes(TOKEN))
-    expect(holders()).toEqual(["api-token"])
-    expect(await server.stop()).toBe(0)
-    expect(holders()).toEqual(["api-token"])
-    expect(server.log()).not.toContain(TOKEN)
-  })
+  test(
+    fault(
+      "B-09 L-08",
+      "every file, the arguments and the log of a used server are searched for the token",
+      "in its own file alone",
+    ),
+    async () => {
+      await using place = await Workplace.make()
+      const server = await place.serve()
+      await server.ipgate("allow", "203.0.113.7", "--ttl", "1h", "-r", "on call")
+      await server.api("DELETE", "/api/whitelist/temp/%zz")
+      await server.api("POST", "/api/whitelist/perm", { ip: TOKEN.slice(0, 3) })
+      for (const name of ["cmdline", "environ"]) {
+        expect(readFileSync(`/proc/${server.pid}/${name}`, "latin1")).not.toContain(TOKEN)
+      }
+      const holders = () =>
+        readdirSync(place.directory, { recursive: true, encoding: "utf8" })
+          .filter((name) => statSync(place.path(name)).isFile())
+          .filter((name) => readFileSync(place.path(name), "latin1").includes(TOKEN))
+      expect(holders()).toEqual(["api-token"])
+      expect(await server.stop()).toBe(0)
+      expect(holders()).toEqual(["api-token"])
+      expect(server.log()).not.toContain(TOKEN)
+    },
+  )
 })
 
 describe("one owner of the database", () => {

@@ -3,6 +3,7 @@
 import { afterAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { readFileSync } from "node:fs"
 import type { ListenAddress } from "../../src/listen-address.ts"
+import { fault } from "../faults/fault.ts"
 import { type ServerProcess, Workplace } from "../support/binary.ts"
 import { NGINX, type Nginx, type NginxOptions, replaced, startNginx } from "../support/nginx.ts"
 import { ask, type RawAnswer, requestText } from "../support/raw-http.ts"
@@ -96,7 +97,7 @@ describe.skipIf(NGINX === null)("nginx", () => {
     ])
   })
 
-  test("a listener for both families reports ::ffff: addresses, and the IPv4 entry decides", async () => {
+  test(fault("H-12", "nginx on one listener for both families", "the IPv4 entry decides"), async () => {
     await using place = await Workplace.make()
     const server = await place.serve()
     await using nginx = await front(place, server, {
@@ -117,62 +118,72 @@ describe.skipIf(NGINX === null)("nginx", () => {
     expect(await status(nginx.ipv4)).toBe(401)
   })
 
-  test("headers in which a visitor claims a listed address do not help", async () => {
-    await using place = await Workplace.make()
-    const server = await place.serve()
-    await using nginx = await front(place, server, {
-      edit: (conf) =>
-        replaced(conf, "server_name example.org;", "server_name example.org; underscores_in_headers on;"),
-    })
-    await server.ipgate("allow", "127.0.0.1", "203.0.113.7")
-    const strangers = [
-      [nginx.ipv4, "127.0.0.2"],
-      [nginx.ipv6, "::1"],
-    ] as const
-    const names = [
-      "X-Real-IP",
-      "x-real-ip",
-      "X_Real_IP",
-      "X-Forwarded-For",
-      "X-Original-Forwarded-For",
-      "CF-Connecting-IP",
-      "True-Client-IP",
-      "X-Client-IP",
-    ]
-    for (const listed of ["127.0.0.1", "203.0.113.7"]) {
-      const claims = [...names.map((name) => `${name}: ${listed}`), `Forwarded: for=${listed}`]
-      for (const [to, from] of strangers) {
-        for (const headers of [...claims.map((claim) => [claim]), claims]) {
-          expect({ from, headers, status: await status(to, { from, headers }) }).toEqual({
-            from,
-            headers,
-            status: 401,
-          })
+  test(
+    fault(
+      "H-10 H-11",
+      "forged headers through nginx with the shipped configuration, over both families",
+      "401",
+    ),
+    async () => {
+      await using place = await Workplace.make()
+      const server = await place.serve()
+      await using nginx = await front(place, server, {
+        edit: (conf) =>
+          replaced(conf, "server_name example.org;", "server_name example.org; underscores_in_headers on;"),
+      })
+      await server.ipgate("allow", "127.0.0.1", "203.0.113.7")
+      const strangers = [
+        [nginx.ipv4, "127.0.0.2"],
+        [nginx.ipv6, "::1"],
+      ] as const
+      const names = [
+        "X-Real-IP",
+        "x-real-ip",
+        "X_Real_IP",
+        "X-Forwarded-For",
+        "X-Original-Forwarded-For",
+        "CF-Connecting-IP",
+        "True-Client-IP",
+        "X-Client-IP",
+      ]
+      for (const listed of ["127.0.0.1", "203.0.113.7"]) {
+        const claims = [...names.map((name) => `${name}: ${listed}`), `Forwarded: for=${listed}`]
+        for (const [to, from] of strangers) {
+          for (const headers of [...claims.map((claim) => [claim]), claims]) {
+            expect({ from, headers, status: await status(to, { from, headers }) }).toEqual({
+              from,
+              headers,
+              status: 401,
+            })
+          }
         }
       }
-    }
-    expect(reached).toEqual([])
-    // And one that claims a stranger's address does not hurt.
-    expect(await status(nginx.ipv4, { headers: ["X-Real-IP: 192.0.2.1"] })).toBe(200)
-  })
+      expect(reached).toEqual([])
+      // And one that claims a stranger's address does not hurt.
+      expect(await status(nginx.ipv4, { headers: ["X-Real-IP: 192.0.2.1"] })).toBe(200)
+    },
+  )
 
-  test("cookies of 15 KB and more, also beyond what ipgate itself would take", async () => {
-    await using place = await Workplace.make()
-    const server = await place.serve()
-    // The site of this test takes no more headers than ipgate does.
-    await using nginx = await front(place, server, {
-      edit: (conf) =>
-        replaced(conf, "auth_request /_ipgate;", 'auth_request /_ipgate; proxy_set_header Cookie "";'),
-    })
-    await server.ipgate("allow", "127.0.0.1")
-    // nginx takes at most 8 KiB in one line.
-    for (const lines of [2, 4]) {
-      const headers = Array.from({ length: lines }, (_, i) => `Cookie: c${i}=${"x".repeat(7_500)}`)
-      expect(await status(nginx.ipv4, { headers })).toBe(200)
-      expect(await status(nginx.ipv4, { headers, from: "127.0.0.2" })).toBe(401)
-    }
-    expect(reached.length).toBe(2)
-  })
+  test(
+    fault("H-20", "cookies of 15 KB and 30 KB through nginx", "a listed client gets the page"),
+    async () => {
+      await using place = await Workplace.make()
+      const server = await place.serve()
+      // The site of this test takes no more headers than ipgate does.
+      await using nginx = await front(place, server, {
+        edit: (conf) =>
+          replaced(conf, "auth_request /_ipgate;", 'auth_request /_ipgate; proxy_set_header Cookie "";'),
+      })
+      await server.ipgate("allow", "127.0.0.1")
+      // nginx takes at most 8 KiB in one line.
+      for (const lines of [2, 4]) {
+        const headers = Array.from({ length: lines }, (_, i) => `Cookie: c${i}=${"x".repeat(7_500)}`)
+        expect(await status(nginx.ipv4, { headers })).toBe(200)
+        expect(await status(nginx.ipv4, { headers, from: "127.0.0.2" })).toBe(401)
+      }
+      expect(reached.length).toBe(2)
+    },
+  )
 
   test("a POST with its body, a HEAD and every other method are decided in the same way", async () => {
     await using place = await Workplace.make()
@@ -193,75 +204,92 @@ describe.skipIf(NGINX === null)("nginx", () => {
     expect(reached.slice(0, 3).map((request) => request.body === body)).toEqual([true, true, true])
   })
 
-  test("the next request after a change knows of it, however the site caches", async () => {
-    await using place = await Workplace.make()
-    const server = await place.serve()
-    const cache = `proxy_cache_path ${place.path("cache")} keys_zone=site:1m;`
-    await using nginx = await front(place, server, {
-      edit: (conf) =>
-        `${cache}\n${replaced(
-          conf,
-          "server_name example.org;",
-          `server_name example.org;
+  test(
+    fault(
+      "H-24",
+      "nginx caches the site and passes over what it says of it",
+      "the next request after a removal is 401",
+    ),
+    async () => {
+      await using place = await Workplace.make()
+      const server = await place.serve()
+      const cache = `proxy_cache_path ${place.path("cache")} keys_zone=site:1m;`
+      await using nginx = await front(place, server, {
+        edit: (conf) =>
+          `${cache}\n${replaced(
+            conf,
+            "server_name example.org;",
+            `server_name example.org;
            proxy_cache site; proxy_cache_valid any 10m; proxy_ignore_headers Cache-Control Expires;`,
-        )}`,
-    })
-    for (let round = 0; round < 10; round++) {
-      await server.api("POST", "/api/whitelist/perm", { ip: "127.0.0.1" })
-      expect(await status(nginx.ipv4)).toBe(200)
-      await server.api("DELETE", "/api/whitelist/perm/127.0.0.1")
-      expect(await status(nginx.ipv4)).toBe(401)
-    }
-    // The cache is a real one: the site was asked once.
-    expect(reached.length).toBe(1)
-  })
+          )}`,
+      })
+      for (let round = 0; round < 10; round++) {
+        await server.api("POST", "/api/whitelist/perm", { ip: "127.0.0.1" })
+        expect(await status(nginx.ipv4)).toBe(200)
+        await server.api("DELETE", "/api/whitelist/perm/127.0.0.1")
+        expect(await status(nginx.ipv4)).toBe(401)
+      }
+      // The cache is a real one: the site was asked once.
+      expect(reached.length).toBe(1)
+    },
+  )
 
-  test("an error page of the site does not turn a refusal into a page", async () => {
-    await using place = await Workplace.make()
-    const server = await place.serve()
-    await using nginx = await front(place, server, {
-      edit: (conf) =>
-        replaced(
-          conf,
-          "server_name example.org;",
-          `server_name example.org;
+  test(
+    fault(
+      "H-26",
+      "an error page of the site that makes a 200 of each 401",
+      "a refused client gets that page and never reaches the site",
+    ),
+    async () => {
+      await using place = await Workplace.make()
+      const server = await place.serve()
+      await using nginx = await front(place, server, {
+        edit: (conf) =>
+          replaced(
+            conf,
+            "server_name example.org;",
+            `server_name example.org;
            proxy_intercept_errors on; error_page 401 =200 /refused;
            location = /refused { internal; return 200 "ask the administrator"; }`,
-        ),
-    })
-    const stranger = await visit(nginx.ipv4)
-    expect([stranger.status, stranger.body]).toEqual([200, "ask the administrator"])
-    expect(reached).toEqual([])
-    await server.ipgate("allow", "127.0.0.1")
-    expect(await status(nginx.ipv4)).toBe(200)
-  })
-
-  test("one connection to ipgate serves many checks", async () => {
-    await using place = await Workplace.make()
-    // The second listener is for this test's own commands, so that the first one has nginx as its only client.
-    const server = await place.serve(["--listen", "127.0.0.1:0", "--listen", "127.0.0.1:0"])
-    const [checked, managed] = server.addresses
-    if (checked?.kind !== "tcp" || managed?.kind !== "tcp")
-      throw new Error("two TCP addresses were asked for")
-    const command = { env: { IPGATE_SERVER: `127.0.0.1:${managed.port}` } }
-    await using nginx = await front(place, server)
-
-    const earlier = connectionsTo(checked.port)
-    expect(await status(nginx.ipv4)).toBe(401)
-    const connections = connectionsTo(checked.port).difference(earlier)
-    expect(connections.size).toBe(1)
-
-    expect((await place.ipgate(["allow", "127.0.0.1"], command)).code).toBe(0)
-    for (let round = 0; round < 50; round++) {
+          ),
+      })
+      const stranger = await visit(nginx.ipv4)
+      expect([stranger.status, stranger.body]).toEqual([200, "ask the administrator"])
+      expect(reached).toEqual([])
+      await server.ipgate("allow", "127.0.0.1")
       expect(await status(nginx.ipv4)).toBe(200)
-      expect(await status(nginx.ipv4, { method: "POST", body: "x" })).toBe(200)
-      expect(await status(nginx.ipv4, { method: "HEAD" })).toBe(200)
-      expect(await status(nginx.ipv4, { from: "127.0.0.2" })).toBe(401)
-      expect(await status(nginx.ipv6)).toBe(401)
-    }
-    // The very same one, and not even the trace of another, which the kernel would keep for a minute.
-    expect(connectionsTo(checked.port).difference(earlier)).toEqual(connections)
-  })
+    },
+  )
+
+  test(
+    fault("H-23", "many requests through nginx with keepalive", "one connection to the gate"),
+    async () => {
+      await using place = await Workplace.make()
+      // The second listener is for this test's own commands, so that the first one has nginx as its only client.
+      const server = await place.serve(["--listen", "127.0.0.1:0", "--listen", "127.0.0.1:0"])
+      const [checked, managed] = server.addresses
+      if (checked?.kind !== "tcp" || managed?.kind !== "tcp")
+        throw new Error("two TCP addresses were asked for")
+      const command = { env: { IPGATE_SERVER: `127.0.0.1:${managed.port}` } }
+      await using nginx = await front(place, server)
+
+      const earlier = connectionsTo(checked.port)
+      expect(await status(nginx.ipv4)).toBe(401)
+      const connections = connectionsTo(checked.port).difference(earlier)
+      expect(connections.size).toBe(1)
+
+      expect((await place.ipgate(["allow", "127.0.0.1"], command)).code).toBe(0)
+      for (let round = 0; round < 50; round++) {
+        expect(await status(nginx.ipv4)).toBe(200)
+        expect(await status(nginx.ipv4, { method: "POST", body: "x" })).toBe(200)
+        expect(await status(nginx.ipv4, { method: "HEAD" })).toBe(200)
+        expect(await status(nginx.ipv4, { from: "127.0.0.2" })).toBe(401)
+        expect(await status(nginx.ipv6)).toBe(401)
+      }
+      // The very same one, and not even the trace of another, which the kernel would keep for a minute.
+      expect(connectionsTo(checked.port).difference(earlier)).toEqual(connections)
+    },
+  )
 
   test("over a unix socket; stopped, no page is served; started again, it is", async () => {
     await using place = await Workplace.make()
@@ -283,22 +311,25 @@ describe.skipIf(NGINX === null)("nginx", () => {
     expect(await status(nginx.ipv4, { from: "127.0.0.2" })).toBe(401)
   })
 
-  test.each(["stop", "kill"] as const)("no page is served after a %s of ipgate", async (end) => {
-    await using place = await Workplace.make()
-    const server = await place.serve()
-    await using nginx = await front(place, server)
-    await server.ipgate("allow", "127.0.0.1", "::1")
-    expect(await status(nginx.ipv4)).toBe(200)
-    await server[end]()
-    for (const to of [nginx.ipv4, nginx.ipv6]) {
-      const answer = await visit(to)
-      expect(answer.status).toBeGreaterThanOrEqual(500)
-      expect(answer.body).not.toContain(PAGE)
-    }
-    expect(reached.length).toBe(1)
-  })
+  test.each(["stop", "kill"] as const)(
+    `${fault("H-25", "ipgate is stopped and killed behind nginx", "no page")} (no page is served after a %s of ipgate)`,
+    async (end) => {
+      await using place = await Workplace.make()
+      const server = await place.serve()
+      await using nginx = await front(place, server)
+      await server.ipgate("allow", "127.0.0.1", "::1")
+      expect(await status(nginx.ipv4)).toBe(200)
+      await server[end]()
+      for (const to of [nginx.ipv4, nginx.ipv6]) {
+        const answer = await visit(to)
+        expect(answer.status).toBeGreaterThanOrEqual(500)
+        expect(answer.body).not.toContain(PAGE)
+      }
+      expect(reached.length).toBe(1)
+    },
+  )
 
-  test("no page is served while ipgate hangs, and it is again when it goes on", async () => {
+  test(fault("H-25", "ipgate is suspended behind nginx", "no page until it goes on"), async () => {
     await using place = await Workplace.make()
     const server = await place.serve()
     await using nginx = await front(place, server, {
@@ -315,7 +346,7 @@ describe.skipIf(NGINX === null)("nginx", () => {
     expect(await status(nginx.ipv4)).toBe(200)
   })
 
-  test("of all wrong paths only /status, as the configuration says, lets everybody in", async () => {
+  test(fault("H-14", "nginx asks every wrong path", "only /status lets in, as documented"), async () => {
     await using place = await Workplace.make()
     const server = await place.serve()
     const asked: Record<string, number> = {}

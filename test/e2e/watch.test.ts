@@ -4,6 +4,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { entryKey } from "../../src/store/entry-key.ts"
+import { fault } from "../faults/fault.ts"
 import { builtBinary, type RunOptions, type ServerProcess, TOKEN, Workplace } from "../support/binary.ts"
 import { network } from "../support/parsed.ts"
 import { editedCopy } from "../support/temp-store.ts"
@@ -225,54 +226,61 @@ describe.skipIf(TMUX === null)("in a terminal", () => {
     await terminal.until((screen) => screen.trimEnd().endsWith("$"), "the prompt")
   })
 
-  test("rows from elsewhere are text: they neither drive the terminal nor break a column", async () => {
-    await using draft = await Workplace.make()
-    await draft.ipgate(["--offline", "list"])
-    let copies = 0
-    const quoted = (text: string) => `CAST(x'${Buffer.from(text).toString("hex")}' AS TEXT)`
-    const ends = Date.now() + 30 * 86_400_000
-    const edited = await editedCopy(
-      draft.database,
-      () => draft.path(`copy-${++copies}.db`),
-      FOREIGN.flatMap((text, i) => [
-        `INSERT INTO temporary (key, ip, expires_at, reason) VALUES
+  test(
+    fault(
+      "L-01 L-04",
+      "hostile and wide texts on the screen in a real terminal, at three sizes",
+      "columns stay in their places, nothing drives the terminal",
+    ),
+    async () => {
+      await using draft = await Workplace.make()
+      await draft.ipgate(["--offline", "list"])
+      let copies = 0
+      const quoted = (text: string) => `CAST(x'${Buffer.from(text).toString("hex")}' AS TEXT)`
+      const ends = Date.now() + 30 * 86_400_000
+      const edited = await editedCopy(
+        draft.database,
+        () => draft.path(`copy-${++copies}.db`),
+        FOREIGN.flatMap((text, i) => [
+          `INSERT INTO temporary (key, ip, expires_at, reason) VALUES
            (x'${Buffer.from(entryKey(network(`203.0.113.${i + 1}`))).toString("hex")}', '203.0.113.${i + 1}',
             ${ends + i * 1000}, ${quoted(text)})`,
-        `INSERT INTO audit (at, action, ip, ttl_seconds, reason, actor) VALUES
+          `INSERT INTO audit (at, action, ip, ttl_seconds, reason, actor) VALUES
            (${Date.now() - 1000 * (FOREIGN.length - i)}, 'add_temp', ${quoted(text)}, 60, ${quoted(text)}, ${quoted(text)})`,
-      ]),
-    )
-    await using day = await scene({ rows: 70, serve: ["--db", edited] })
-    const { terminal, watch } = day
-    for (const [columns, rows] of [
-      [100, 90],
-      [60, 40],
-      [160, 90],
-    ] as const) {
-      await terminal.resize(columns, rows)
-      const screen =
-        columns === 100 ? await watch() : await terminal.until(isDrawn(columns, rows), `${columns}x${rows}`)
-      const lines = screen.split("\n").slice(0, rows)
-      // No line has begun another one, so all that should be below each other is.
-      const heading = lines.findIndex((line) => line.includes("TEMPORARY"))
-      const shown = Math.min(
-        FOREIGN.length,
-        lines.findIndex((line) => line.includes("REFUSED")) - heading - 1,
+        ]),
       )
-      for (let i = 0; i < shown; i++) {
-        expect([i, lines[heading + 1 + i]?.slice(2, 15).trim()]).toEqual([i, `203.0.113.${i + 1}`])
+      await using day = await scene({ rows: 70, serve: ["--db", edited] })
+      const { terminal, watch } = day
+      for (const [columns, rows] of [
+        [100, 90],
+        [60, 40],
+        [160, 90],
+      ] as const) {
+        await terminal.resize(columns, rows)
+        const screen =
+          columns === 100 ? await watch() : await terminal.until(isDrawn(columns, rows), `${columns}x${rows}`)
+        const lines = screen.split("\n").slice(0, rows)
+        // No line has begun another one, so all that should be below each other is.
+        const heading = lines.findIndex((line) => line.includes("TEMPORARY"))
+        const shown = Math.min(
+          FOREIGN.length,
+          lines.findIndex((line) => line.includes("REFUSED")) - heading - 1,
+        )
+        for (let i = 0; i < shown; i++) {
+          expect([i, lines[heading + 1 + i]?.slice(2, 15).trim()]).toEqual([i, `203.0.113.${i + 1}`])
+        }
+        const left = lines[heading]?.indexOf("LEFT") ?? -1
+        for (let i = 0; i < shown; i++)
+          expect(lines[heading + 1 + i]?.slice(left, left + 4)).toMatch(/^(29|30)d/)
+        expect(screen).toContain("KEEP")
+        expect(lines.at(-1)).toContain("q quit")
+        expect(screen).not.toContain("FORGED LINE\n")
       }
-      const left = lines[heading]?.indexOf("LEFT") ?? -1
-      for (let i = 0; i < shown; i++)
-        expect(lines[heading + 1 + i]?.slice(left, left + 4)).toMatch(/^(29|30)d/)
-      expect(screen).toContain("KEEP")
-      expect(lines.at(-1)).toContain("q quit")
-      expect(screen).not.toContain("FORGED LINE\n")
-    }
-    await terminal.press("Tab", "Tab", "j", "j", "?", "x", "q")
-    await terminal.until((screen) => screen.trimEnd().endsWith("$"), "the prompt")
-    expect(await terminal.state()).toEqual({ isAlternate: false, hasCursor: true, wraps: true })
-  })
+      await terminal.press("Tab", "Tab", "j", "j", "?", "x", "q")
+      await terminal.until((screen) => screen.trimEnd().endsWith("$"), "the prompt")
+      expect(await terminal.state()).toEqual({ isAlternate: false, hasCursor: true, wraps: true })
+    },
+  )
 
   test.each([
     ["NO_COLOR", { NO_COLOR: "1" }, []],

@@ -1,6 +1,6 @@
 // Every call of `fault` in the tests, read from their source: what is covered, without running it.
 
-import { sourceFiles } from "../architecture/source-files.ts"
+import { importsOf, loadedWith, sourceFiles } from "../architecture/source-files.ts"
 
 export type Registered = {
   readonly ids: readonly string[]
@@ -37,4 +37,15 @@ function textOf(literal: string): string {
   const body = literal.slice(1, -1).replace(/\\(.)/g, "$1")
   if (/\\[^"'\\]/.test(literal)) throw new Error(`no escapes but of quotes in a title of a fault: ${literal}`)
   return body
+}
+
+/** The test files in which a run of these faults takes place: their own, and those that bring in a shared suite. */
+export function testFilesOf(faults: readonly Registered[]): string[] {
+  const files = sourceFiles("test")
+  const imports = files.flatMap(importsOf)
+  const wanted = new Set(faults.map(({ file }) => file))
+  return files
+    .map(({ path }) => path)
+    .filter((path) => /\.test\.tsx?$/.test(path))
+    .filter((path) => loadedWith(path, imports).some((file) => wanted.has(file)))
 }

@@ -5,6 +5,7 @@ import { expect, test } from "bun:test"
 import fc from "fast-check"
 import { loadAllowlist } from "../../src/app/load-allowlist.ts"
 import type { Allowlist } from "../../src/core/allowlist.ts"
+import { fault } from "../faults/fault.ts"
 import { network } from "../support/parsed.ts"
 import { temporaryPaths } from "../support/temp-store.ts"
 import { Workbench } from "./workbench.ts"
@@ -52,7 +53,11 @@ const round = fc.record({
   forward: fc.constantFrom(0, 0, 0, 2000),
 })
 
-test("after any changes, at any time", async () => {
+test(fault(
+  "J-18 J-19",
+  "random changes and random time through the whole write path",
+  "memory, database and log agree",
+), async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(round, { minLength: 1, maxLength: 12 }), async (rounds) => {
       const bench = await Workbench.open(newPath())

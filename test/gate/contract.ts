@@ -6,6 +6,7 @@ import { LATEST_TIME } from "../../src/core/clock.ts"
 import { LONGEST_REASON, LONGEST_TTL_SECONDS } from "../../src/core/entry.ts"
 import { GateError } from "../../src/core/errors.ts"
 import type { Gate } from "../../src/core/gate.ts"
+import { fault } from "../faults/fault.ts"
 import { FakeClock } from "../support/fake-clock.ts"
 import type { OpenGate } from "../support/gate-openers.ts"
 import { network } from "../support/parsed.ts"
@@ -36,27 +37,34 @@ export function describeGate(name: string, open: OpenGate): void {
     }
 
     describe("permanent entries", () => {
-      test("are added once, in any spelling, and removed once", async () => {
-        const { gate, actor } = await opened()
-        const added = record("add_perm", "192.0.2.1", { actor })
-        expect(await gate.addPermanent(network("192.0.2.1"))).toBe("added")
-        expect(await gate.listPermanent(ALL)).toEqual([{ ip: "192.0.2.1" }])
-        expect(await logOf(gate)).toEqual([added])
+      test(
+        fault(
+          "A-14",
+          "one network added, asked and removed in different spellings, through both gates",
+          "one entry, and one removal",
+        ),
+        async () => {
+          const { gate, actor } = await opened()
+          const added = record("add_perm", "192.0.2.1", { actor })
+          expect(await gate.addPermanent(network("192.0.2.1"))).toBe("added")
+          expect(await gate.listPermanent(ALL)).toEqual([{ ip: "192.0.2.1" }])
+          expect(await logOf(gate)).toEqual([added])
 
-        for (const spelling of ["192.0.2.1", "192.0.2.1/32", "::ffff:c000:201", "::ffff:192.0.2.1/128"]) {
-          const error = await gate.addPermanent(network(spelling)).catch((error) => error)
-          expect(error).toBeInstanceOf(GateError)
-          expect(error.code).toBe("conflict")
-          expect(error.message).toBe("192.0.2.1 is already on the permanent list")
-        }
-        expect(await gate.listPermanent(ALL)).toEqual([{ ip: "192.0.2.1" }])
-        expect(await logOf(gate)).toEqual([added])
+          for (const spelling of ["192.0.2.1", "192.0.2.1/32", "::ffff:c000:201", "::ffff:192.0.2.1/128"]) {
+            const error = await gate.addPermanent(network(spelling)).catch((error) => error)
+            expect(error).toBeInstanceOf(GateError)
+            expect(error.code).toBe("conflict")
+            expect(error.message).toBe("192.0.2.1 is already on the permanent list")
+          }
+          expect(await gate.listPermanent(ALL)).toEqual([{ ip: "192.0.2.1" }])
+          expect(await logOf(gate)).toEqual([added])
 
-        expect(await gate.removePermanent(network("::ffff:192.0.2.1"))).toBe("removed")
-        expect(await gate.removePermanent(network("192.0.2.1"))).toBe("absent")
-        expect(await gate.listPermanent(ALL)).toEqual([])
-        expect(await logOf(gate)).toEqual([added, record("delete_perm", "192.0.2.1", { actor })])
-      })
+          expect(await gate.removePermanent(network("::ffff:192.0.2.1"))).toBe("removed")
+          expect(await gate.removePermanent(network("192.0.2.1"))).toBe("absent")
+          expect(await gate.listPermanent(ALL)).toEqual([])
+          expect(await logOf(gate)).toEqual([added, record("delete_perm", "192.0.2.1", { actor })])
+        },
+      )
 
       test("are listed IPv4 before IPv6, then by address, then by prefix length, in pages", async () => {
         const { gate } = await opened()
@@ -80,21 +88,28 @@ export function describeGate(name: string, open: OpenGate): void {
         expect(await page(1, Number.MAX_SAFE_INTEGER)).toEqual([])
       })
 
-      test("that many add at once are there once, and all but one are told so", async () => {
-        const { gate } = await opened()
-        for (let round = 0; round < 4; round++) {
-          const ip = network(`192.0.2.${round}`)
-          const answers = await Promise.all(
-            Array.from({ length: 50 }, () => gate.addPermanent(ip).catch((error) => error.code)),
+      test(
+        fault(
+          "J-16",
+          "many calls at once for one entry, through both gates",
+          "one is told added, one entry, one record",
+        ),
+        async () => {
+          const { gate } = await opened()
+          for (let round = 0; round < 4; round++) {
+            const ip = network(`192.0.2.${round}`)
+            const answers = await Promise.all(
+              Array.from({ length: 50 }, () => gate.addPermanent(ip).catch((error) => error.code)),
+            )
+            expect(answers.filter((answer) => answer === "added").length).toBe(1)
+            expect(answers.filter((answer) => answer === "conflict").length).toBe(49)
+          }
+          expect((await gate.listPermanent(ALL)).length).toBe(4)
+          expect((await logOf(gate)).map(({ action, ip }) => [action, ip])).toEqual(
+            [0, 1, 2, 3].map((round) => ["add_perm", `192.0.2.${round}`]),
           )
-          expect(answers.filter((answer) => answer === "added").length).toBe(1)
-          expect(answers.filter((answer) => answer === "conflict").length).toBe(49)
-        }
-        expect((await gate.listPermanent(ALL)).length).toBe(4)
-        expect((await logOf(gate)).map(({ action, ip }) => [action, ip])).toEqual(
-          [0, 1, 2, 3].map((round) => ["add_perm", `192.0.2.${round}`]),
-        )
-      })
+        },
+      )
     })
 
     describe("temporary entries", () => {
@@ -143,19 +158,26 @@ export function describeGate(name: string, open: OpenGate): void {
         expect(await page(1, Number.MAX_SAFE_INTEGER)).toEqual([])
       })
 
-      test("end at their time, everywhere at once", async () => {
-        const { gate, clock } = await opened()
-        const ip = network("192.0.2.1")
-        await gate.addTemporary({ network: ip, ttlSeconds: 60, reason: null })
-        clock.advance(59_999)
-        expect((await gate.check(ip)).allowed).toBe(true)
-        expect((await gate.listTemporary(ALL)).length).toBe(1)
-        expect((await gate.status()).temporaryCount).toBe(1)
-        clock.advance(1)
-        expect(await gate.check(ip)).toEqual({ allowed: false, matches: [] })
-        expect(await gate.listTemporary(ALL)).toEqual([])
-        expect((await gate.status()).temporaryCount).toBe(0)
-      })
+      test(
+        fault(
+          "C-07",
+          "questions just before, at and after the end of an entry, through both gates",
+          "decision, list and check agree",
+        ),
+        async () => {
+          const { gate, clock } = await opened()
+          const ip = network("192.0.2.1")
+          await gate.addTemporary({ network: ip, ttlSeconds: 60, reason: null })
+          clock.advance(59_999)
+          expect((await gate.check(ip)).allowed).toBe(true)
+          expect((await gate.listTemporary(ALL)).length).toBe(1)
+          expect((await gate.status()).temporaryCount).toBe(1)
+          clock.advance(1)
+          expect(await gate.check(ip)).toEqual({ allowed: false, matches: [] })
+          expect(await gate.listTemporary(ALL)).toEqual([])
+          expect((await gate.status()).temporaryCount).toBe(0)
+        },
+      )
 
       test("that ended are recorded before what follows, at the moment they ended", async () => {
         const { gate, actor, clock } = await opened()
@@ -193,20 +215,29 @@ export function describeGate(name: string, open: OpenGate): void {
         expect(await gate.listTemporary(ALL)).toEqual([])
       })
 
-      test("may have the longest lifetime and the longest reason", async () => {
-        const { gate, actor } = await opened()
-        const odd = `it's "quoted" \\ % _ é `
-        const grant = {
-          network: network("0.0.0.0/0"),
-          ttlSeconds: LONGEST_TTL_SECONDS,
-          reason: odd + "\u{1f6aa}".repeat(LONGEST_REASON - odd.length),
-        }
-        const expiresAt = NOW + LONGEST_TTL_SECONDS * 1000
-        expect(await gate.addTemporary(grant)).toEqual({ result: "added", expiresAt })
-        expect(await gate.listTemporary(ALL)).toEqual([{ ip: "0.0.0.0/0", reason: grant.reason, expiresAt }])
-        const { ttlSeconds, reason } = grant
-        expect(await logOf(gate)).toEqual([record("add_temp", "0.0.0.0/0", { actor, ttlSeconds, reason })])
-      })
+      test(
+        fault(
+          "C-06 J-02",
+          "a lifetime of ten years and a reason of 500 characters, through both gates",
+          "kept and listed",
+        ),
+        async () => {
+          const { gate, actor } = await opened()
+          const odd = `it's "quoted" \\ % _ é `
+          const grant = {
+            network: network("0.0.0.0/0"),
+            ttlSeconds: LONGEST_TTL_SECONDS,
+            reason: odd + "\u{1f6aa}".repeat(LONGEST_REASON - odd.length),
+          }
+          const expiresAt = NOW + LONGEST_TTL_SECONDS * 1000
+          expect(await gate.addTemporary(grant)).toEqual({ result: "added", expiresAt })
+          expect(await gate.listTemporary(ALL)).toEqual([
+            { ip: "0.0.0.0/0", reason: grant.reason, expiresAt },
+          ])
+          const { ttlSeconds, reason } = grant
+          expect(await logOf(gate)).toEqual([record("add_temp", "0.0.0.0/0", { actor, ttlSeconds, reason })])
+        },
+      )
 
       test.each([
         ["before 1970", -1],
@@ -259,7 +290,11 @@ export function describeGate(name: string, open: OpenGate): void {
         }
       })
 
-      test("agrees with every change from the moment that its promise is fulfilled", async () => {
+      test(fault(
+        "J-18",
+        "changes, each followed by a question at once, through both gates",
+        "the answer knows the change",
+      ), async () => {
         const { gate } = await opened()
         const worker = async (number: number) => {
           for (let round = 0; round < 8; round++) {

@@ -2,6 +2,7 @@
 
 import { afterEach, describe, expect, test } from "bun:test"
 import { GateError } from "../../src/core/errors.ts"
+import { fault } from "../faults/fault.ts"
 import { address, network } from "../support/parsed.ts"
 import { temporaryPaths } from "../support/temp-store.ts"
 import { NOW, Workbench } from "./workbench.ts"
@@ -118,37 +119,44 @@ describe("an entry that has ended", () => {
 })
 
 // Whatever comes first, the grant that was acknowledged stands, and the end before it is recorded at most once.
-describe("a grant at the moment when the old one ends", () => {
-  const orders = ["the grant first", "the sweeper first", "both behind another change"] as const
-  for (const late of [-1, 0, 1]) {
-    test.each(orders)(`asked for at ${late} ms: %s`, async (order) => {
-      const bench = await open()
-      await bench.grant(IP, 60)
-      bench.clock.advance(60_000 + late)
-      bench.shut()
-      const other = order === "both behind another change" ? bench.gate.addPermanent(network("::1")) : null
-      const swept = order === "the sweeper first" ? bench.sweeper.sweep() : null
-      const granted = bench.grant(IP, 60)
-      // While the grant waits for the database, the old entry ends in any case, and the sweeper comes by.
-      bench.clock.advance(2)
-      const sweptLater = bench.sweeper.sweep()
-      bench.unlock()
-      const expiresAt = NOW + 120_000 + late
-      expect(await granted).toEqual({ result: late < 0 ? "replaced" : "added", expiresAt })
-      await Promise.all([other, swept, sweptLater])
-      await bench.sweeper.sweep()
-      expect(bench.allowed(IP)).toBe(true)
-      expect(await bench.temporaryRows()).toEqual([`${IP} ${expiresAt - NOW}`])
-      const log = (await bench.log()).filter((line) => line.includes(IP))
-      expect(log.slice(1)).toEqual([
-        ...(late < 0 ? [] : [`expire_temp ${IP} 60000`]),
-        `add_temp ${IP} ${60_000 + late}`,
-      ])
-      bench.clock.advance(60_000)
-      expect(bench.allowed(IP)).toBe(false)
-    })
-  }
-})
+describe(
+  fault(
+    "J-17",
+    "an entry is granted again a millisecond before, at and after its end, before and behind the sweeper",
+    "what was acknowledged stands, with one record of each",
+  ),
+  () => {
+    const orders = ["the grant first", "the sweeper first", "both behind another change"] as const
+    for (const late of [-1, 0, 1]) {
+      test.each(orders)(`asked for at ${late} ms: %s`, async (order) => {
+        const bench = await open()
+        await bench.grant(IP, 60)
+        bench.clock.advance(60_000 + late)
+        bench.shut()
+        const other = order === "both behind another change" ? bench.gate.addPermanent(network("::1")) : null
+        const swept = order === "the sweeper first" ? bench.sweeper.sweep() : null
+        const granted = bench.grant(IP, 60)
+        // While the grant waits for the database, the old entry ends in any case, and the sweeper comes by.
+        bench.clock.advance(2)
+        const sweptLater = bench.sweeper.sweep()
+        bench.unlock()
+        const expiresAt = NOW + 120_000 + late
+        expect(await granted).toEqual({ result: late < 0 ? "replaced" : "added", expiresAt })
+        await Promise.all([other, swept, sweptLater])
+        await bench.sweeper.sweep()
+        expect(bench.allowed(IP)).toBe(true)
+        expect(await bench.temporaryRows()).toEqual([`${IP} ${expiresAt - NOW}`])
+        const log = (await bench.log()).filter((line) => line.includes(IP))
+        expect(log.slice(1)).toEqual([
+          ...(late < 0 ? [] : [`expire_temp ${IP} 60000`]),
+          `add_temp ${IP} ${60_000 + late}`,
+        ])
+        bench.clock.advance(60_000)
+        expect(bench.allowed(IP)).toBe(false)
+      })
+    }
+  },
+)
 
 describe("changes", () => {
   test("are stamped when they are asked for, and hold when they are answered, not before", async () => {

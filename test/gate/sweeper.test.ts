@@ -2,6 +2,7 @@
 
 import { afterEach, describe, expect, jest, test } from "bun:test"
 import { GateError } from "../../src/core/errors.ts"
+import { fault } from "../faults/fault.ts"
 import { network } from "../support/parsed.ts"
 import { temporaryPaths } from "../support/temp-store.ts"
 import { NOW, Workbench } from "./workbench.ts"
@@ -74,22 +75,25 @@ describe("a sweep", () => {
     expect(bench.groups.length).toBe(1)
   })
 
-  test("of many entries lets other changes have their turn in between", async () => {
-    const bench = await open()
-    await grantMany(bench, 900)
-    bench.clock.advance(900_000)
-    const swept = bench.sweeper.sweep()
-    await bench.gate.addPermanent(network("192.0.2.1"))
-    expect(expiries(await bench.log()).length).toBeLessThan(900)
-    await swept
-    const log = await bench.log()
-    expect(new Set(expiries(log))).toEqual(
-      new Set(Array.from({ length: 900 }, (_, i) => `expire_temp ${ip(i)} ${(i + 1) * 1000}`)),
-    )
-    expect(expiries(log).length).toBe(900)
-    expect(await bench.temporaryRows()).toEqual([])
-    expect((await bench.gate.status()).temporaryCount).toBe(0)
-  })
+  test(
+    fault("C-08", "thousands of entries end at once", "swept in groups, with other changes in between"),
+    async () => {
+      const bench = await open()
+      await grantMany(bench, 900)
+      bench.clock.advance(900_000)
+      const swept = bench.sweeper.sweep()
+      await bench.gate.addPermanent(network("192.0.2.1"))
+      expect(expiries(await bench.log()).length).toBeLessThan(900)
+      await swept
+      const log = await bench.log()
+      expect(new Set(expiries(log))).toEqual(
+        new Set(Array.from({ length: 900 }, (_, i) => `expire_temp ${ip(i)} ${(i + 1) * 1000}`)),
+      )
+      expect(expiries(log).length).toBe(900)
+      expect(await bench.temporaryRows()).toEqual([])
+      expect((await bench.gate.status()).temporaryCount).toBe(0)
+    },
+  )
 
   test("is one at a time", async () => {
     const bench = await open()
@@ -133,7 +137,7 @@ describe("a sweep", () => {
     expect(bench.allowlist.endedGrants(10)).toEqual([])
   })
 
-  test("leaves an entry alone that was granted again while the sweep waited for the database", async () => {
+  test(fault("J-17", "an entry is granted again while its end is being recorded", "it stays"), async () => {
     const bench = await open()
     await bench.grant("192.0.2.1", 60)
     bench.clock.advance(60_000)

@@ -13,6 +13,7 @@ import { routes } from "../../src/http/routes.ts"
 import { listen } from "../../src/http/server.ts"
 import { lineLog } from "../../src/log.ts"
 import { LibsqlStore } from "../../src/store/libsql-store.ts"
+import { fault } from "../faults/fault.ts"
 import { FakeClock } from "../support/fake-clock.ts"
 import { ask, headerOf, requestText } from "../support/raw-http.ts"
 import { ANY_PORT, type AuditRow, type RunningServer, runServer, TOKEN } from "../support/running-server.ts"
@@ -321,179 +322,186 @@ describe("POST /api/whitelist/temp", () => {
   ])
 })
 
-describe("DELETE of an entry", () => {
-  scenarios([
-    {
-      name: "removes a permanent one",
-      given: [["POST", PERM, { ip: "192.0.2.7" }]],
-      request: ["DELETE", `${PERM}/192.0.2.7`],
-      status: 204,
-      headers: { "ipgate-result": "removed" },
-      audit: [row("delete_perm", "192.0.2.7")],
-      permanent: [],
-    },
-    {
-      name: "removes a temporary one, and records neither lifetime nor reason again",
-      given: [["POST", TEMP, { ip: "192.0.2.7", ttl_seconds: 60, reason: "x" }]],
-      request: ["DELETE", `${TEMP}/192.0.2.7`],
-      status: 204,
-      headers: { "ipgate-result": "removed" },
-      audit: [row("delete_temp", "192.0.2.7")],
-      temporary: [],
-    },
-    ...[PERM, TEMP].map((path) => ({
-      name: `of an absent one changes and records nothing: ${path}`,
-      request: ["DELETE", `${path}/192.0.2.7`] as const,
-      status: 204,
-      headers: { "ipgate-result": "absent" },
-    })),
-    {
-      name: "does not touch the temporary list for the permanent one",
-      given: [["POST", TEMP, { ip: "192.0.2.7", ttl_seconds: 60 }]],
-      request: ["DELETE", `${PERM}/192.0.2.7`],
-      status: 204,
-      headers: { "ipgate-result": "absent" },
-    },
-    {
-      name: "does not touch the permanent list for the temporary one",
-      given: [["POST", PERM, { ip: "192.0.2.7" }]],
-      request: ["DELETE", `${TEMP}/192.0.2.7`],
-      status: 204,
-      headers: { "ipgate-result": "absent" },
-    },
-    {
-      name: "does not touch a network that holds the address",
-      given: [["POST", PERM, { ip: "192.0.2.0/24" }]],
-      request: ["DELETE", `${PERM}/192.0.2.7`],
-      status: 204,
-      headers: { "ipgate-result": "absent" },
-    },
-    {
-      name: "does not touch what a network holds",
-      given: [["POST", PERM, { ip: "192.0.2.7" }]],
-      request: ["DELETE", `${PERM}/192.0.2.0/24`],
-      status: 204,
-      headers: { "ipgate-result": "absent" },
-    },
-    ...[
-      "10.0.0.0/8",
-      "10.0.0.0%2F8",
-      "10.0.0.0%2f8",
-      "::ffff:10.0.0.0/104",
-      "%3A%3AFFFF%3Aa00%3A0%2F104",
-    ].map((text) => ({
-      name: `takes any spelling: ${text}`,
-      given: [["POST", PERM, { ip: "10.0.0.0/8" }]] as const,
-      request: ["DELETE", `${PERM}/${text}`] as const,
-      status: 204,
-      headers: { "ipgate-result": "removed" },
-      audit: [row("delete_perm", "10.0.0.0/8")],
-      permanent: [],
-    })),
-    ...["192.0.2.7/32", "::ffff:192.0.2.7", "0:0:0:0:0:FFFF:C000:207", "192%2E0%2e2.7"].map((text) => ({
-      name: `takes any spelling of an address: ${text}`,
-      given: [["POST", TEMP, { ip: "192.0.2.7", ttl_seconds: 60 }]] as const,
-      request: ["DELETE", `${TEMP}/${text}`] as const,
-      status: 204,
-      headers: { "ipgate-result": "removed" },
-      audit: [row("delete_temp", "192.0.2.7")],
-      temporary: [],
-    })),
-    ...[PERM, TEMP].map((path) => ({
-      name: `asks for an address: ${path}/`,
-      request: ["DELETE", `${path}/`] as const,
-      status: 400,
-      body: "ip is missing: the address goes after the last slash",
-    })),
-    {
-      name: "names both meanings of host bits",
-      given: [["POST", PERM, { ip: "10.0.0.0/8" }]],
-      request: ["DELETE", `${PERM}/10.0.0.5/8`],
-      status: 400,
-      body: '"10.0.0.5/8" has host bits set; did you mean 10.0.0.0/8 or 10.0.0.5?',
-    },
-  ])
+describe(
+  fault(
+    "J-13 J-14 J-15",
+    "addresses in the path in every escaping, of entries that are there, covered or not there",
+    "decoded once or 400; 204 without a record; still let in by a wider entry",
+  ),
+  () => {
+    scenarios([
+      {
+        name: "removes a permanent one",
+        given: [["POST", PERM, { ip: "192.0.2.7" }]],
+        request: ["DELETE", `${PERM}/192.0.2.7`],
+        status: 204,
+        headers: { "ipgate-result": "removed" },
+        audit: [row("delete_perm", "192.0.2.7")],
+        permanent: [],
+      },
+      {
+        name: "removes a temporary one, and records neither lifetime nor reason again",
+        given: [["POST", TEMP, { ip: "192.0.2.7", ttl_seconds: 60, reason: "x" }]],
+        request: ["DELETE", `${TEMP}/192.0.2.7`],
+        status: 204,
+        headers: { "ipgate-result": "removed" },
+        audit: [row("delete_temp", "192.0.2.7")],
+        temporary: [],
+      },
+      ...[PERM, TEMP].map((path) => ({
+        name: `of an absent one changes and records nothing: ${path}`,
+        request: ["DELETE", `${path}/192.0.2.7`] as const,
+        status: 204,
+        headers: { "ipgate-result": "absent" },
+      })),
+      {
+        name: "does not touch the temporary list for the permanent one",
+        given: [["POST", TEMP, { ip: "192.0.2.7", ttl_seconds: 60 }]],
+        request: ["DELETE", `${PERM}/192.0.2.7`],
+        status: 204,
+        headers: { "ipgate-result": "absent" },
+      },
+      {
+        name: "does not touch the permanent list for the temporary one",
+        given: [["POST", PERM, { ip: "192.0.2.7" }]],
+        request: ["DELETE", `${TEMP}/192.0.2.7`],
+        status: 204,
+        headers: { "ipgate-result": "absent" },
+      },
+      {
+        name: "does not touch a network that holds the address",
+        given: [["POST", PERM, { ip: "192.0.2.0/24" }]],
+        request: ["DELETE", `${PERM}/192.0.2.7`],
+        status: 204,
+        headers: { "ipgate-result": "absent" },
+      },
+      {
+        name: "does not touch what a network holds",
+        given: [["POST", PERM, { ip: "192.0.2.7" }]],
+        request: ["DELETE", `${PERM}/192.0.2.0/24`],
+        status: 204,
+        headers: { "ipgate-result": "absent" },
+      },
+      ...[
+        "10.0.0.0/8",
+        "10.0.0.0%2F8",
+        "10.0.0.0%2f8",
+        "::ffff:10.0.0.0/104",
+        "%3A%3AFFFF%3Aa00%3A0%2F104",
+      ].map((text) => ({
+        name: `takes any spelling: ${text}`,
+        given: [["POST", PERM, { ip: "10.0.0.0/8" }]] as const,
+        request: ["DELETE", `${PERM}/${text}`] as const,
+        status: 204,
+        headers: { "ipgate-result": "removed" },
+        audit: [row("delete_perm", "10.0.0.0/8")],
+        permanent: [],
+      })),
+      ...["192.0.2.7/32", "::ffff:192.0.2.7", "0:0:0:0:0:FFFF:C000:207", "192%2E0%2e2.7"].map((text) => ({
+        name: `takes any spelling of an address: ${text}`,
+        given: [["POST", TEMP, { ip: "192.0.2.7", ttl_seconds: 60 }]] as const,
+        request: ["DELETE", `${TEMP}/${text}`] as const,
+        status: 204,
+        headers: { "ipgate-result": "removed" },
+        audit: [row("delete_temp", "192.0.2.7")],
+        temporary: [],
+      })),
+      ...[PERM, TEMP].map((path) => ({
+        name: `asks for an address: ${path}/`,
+        request: ["DELETE", `${path}/`] as const,
+        status: 400,
+        body: "ip is missing: the address goes after the last slash",
+      })),
+      {
+        name: "names both meanings of host bits",
+        given: [["POST", PERM, { ip: "10.0.0.0/8" }]],
+        request: ["DELETE", `${PERM}/10.0.0.5/8`],
+        status: 400,
+        body: '"10.0.0.5/8" has host bits set; did you mean 10.0.0.0/8 or 10.0.0.5?',
+      },
+    ])
 
-  // As bytes, because a client would tidy some of these up.
-  test.each([
-    [
-      "%252F",
-      `${PERM}/10.0.0.0%252F8`,
-      400,
-      '"10.0.0.0%2F8" is not an IP address or CIDR: remove the zone id after the address\n',
-    ],
-    ["%zz", `${PERM}/%zz`, 400, "the path has a broken percent escape\n"],
-    ["%zz behind an address", `${PERM}/192.0.2.7%zz`, 400, "the path has a broken percent escape\n"],
-    ["%", `${PERM}/%`, 400, "the path has a broken percent escape\n"],
-    ["%2", `${PERM}/192.0.2.7%2`, 400, "the path has a broken percent escape\n"],
-    ["%ff", `${PERM}/192.0.2.7%ff`, 400, "the path has a broken percent escape\n"],
-    ["%c0%af", `${PERM}/10.0.0.0%c0%af8`, 400, "the path has a broken percent escape\n"],
-    ["%00", `${PERM}/192.0.2.7%00`, 400, '"192.0.2.7\\x00" is not an IP address or CIDR\n'],
-    [
-      "%0a",
-      `${PERM}/192.0.2.7%0a`,
-      400,
-      '"192.0.2.7\\x0a" is not an IP address or CIDR: remove the white space around it\n',
-    ],
-    ["a plus", `${PERM}/192.0.2.7+`, 400, '"192.0.2.7+" is not an IP address or CIDR\n'],
-    [
-      "%20",
-      `${PERM}/192.0.2.7%20`,
-      400,
-      '"192.0.2.7 " is not an IP address or CIDR: remove the white space around it\n',
-    ],
-    ["two slashes", `${PERM}/10.0.0.0//8`, 400, undefined],
-    ["a slash at the end", `${PERM}/192.0.2.7/`, 400, undefined],
-    ["a slash more", `${PERM}//192.0.2.7`, 400, undefined],
-    ["a length too many", `${PERM}/10.0.0.0/8/8`, 400, undefined],
-    ["a length too long", `${PERM}/10.0.0.0/33`, 400, undefined],
-    ["a word", `${PERM}/nonsense`, 400, '"nonsense" is not an IP address or CIDR\n'],
-    ["two addresses", `${PERM}/192.0.2.7,192.0.2.8`, 400, undefined],
-    [
-      "a query is not part of it",
-      `${PERM}/?192.0.2.7`,
-      400,
-      "ip is missing: the address goes after the last slash\n",
-    ],
-    [
-      "an address of the query",
-      `${PERM}/?ip=192.0.2.7`,
-      400,
-      "ip is missing: the address goes after the last slash\n",
-    ],
-    ["two dots", `${PERM}/..`, 404, "not found\n"],
-    ["two dots, escaped", `${PERM}/%2e%2e`, 404, "not found\n"],
-    ["a way out", `${PERM}/../../logs`, 405, "method not allowed\n"],
-  ])("%s changes nothing", async (_what, path, status, body) => {
-    await clear()
-    await server.addPermanent("192.0.2.7", "10.0.0.0/8")
-    const log = await server.audit()
-    const answer = await ask(server.address, requestText(`DELETE ${path}`, [BEARER]))
-    expect(answer.status).toBe(status)
-    if (body !== undefined) expect(answer.body).toBe(body)
-    expect(await server.audit()).toEqual(log)
-    expect((await server.lists()).permanent).toEqual(["10.0.0.0/8", "192.0.2.7"])
-  })
-
-  test("a query behind the address is ignored", async () => {
-    await clear()
-    await server.addPermanent("10.0.0.0/8")
-    const answer = await ask(server.address, requestText(`DELETE ${PERM}/10.0.0.0/8?x=/9`, [BEARER]))
-    expect([answer.status, headerOf(answer, "Ipgate-Result")]).toEqual([204, "removed"])
-  })
-
-  test("a wider entry still lets the address in, and check says so", async () => {
-    await clear()
-    await server.addPermanent("192.0.2.7", "192.0.2.0/24")
-    expect((await server.api("DELETE", `${PERM}/192.0.2.7`)).status).toBe(204)
-    expect(await server.decision("192.0.2.7")).toBe(204)
-    expect(await server.read("/api/check?ip=192.0.2.7")).toEqual({
-      ip: "192.0.2.7",
-      allowed: true,
-      matched_by: { list: "perm", ip: "192.0.2.0/24", expires: null },
+    // As bytes, because a client would tidy some of these up.
+    test.each([
+      [
+        "%252F",
+        `${PERM}/10.0.0.0%252F8`,
+        400,
+        '"10.0.0.0%2F8" is not an IP address or CIDR: remove the zone id after the address\n',
+      ],
+      ["%zz", `${PERM}/%zz`, 400, "the path has a broken percent escape\n"],
+      ["%zz behind an address", `${PERM}/192.0.2.7%zz`, 400, "the path has a broken percent escape\n"],
+      ["%", `${PERM}/%`, 400, "the path has a broken percent escape\n"],
+      ["%2", `${PERM}/192.0.2.7%2`, 400, "the path has a broken percent escape\n"],
+      ["%ff", `${PERM}/192.0.2.7%ff`, 400, "the path has a broken percent escape\n"],
+      ["%c0%af", `${PERM}/10.0.0.0%c0%af8`, 400, "the path has a broken percent escape\n"],
+      ["%00", `${PERM}/192.0.2.7%00`, 400, '"192.0.2.7\\x00" is not an IP address or CIDR\n'],
+      [
+        "%0a",
+        `${PERM}/192.0.2.7%0a`,
+        400,
+        '"192.0.2.7\\x0a" is not an IP address or CIDR: remove the white space around it\n',
+      ],
+      ["a plus", `${PERM}/192.0.2.7+`, 400, '"192.0.2.7+" is not an IP address or CIDR\n'],
+      [
+        "%20",
+        `${PERM}/192.0.2.7%20`,
+        400,
+        '"192.0.2.7 " is not an IP address or CIDR: remove the white space around it\n',
+      ],
+      ["two slashes", `${PERM}/10.0.0.0//8`, 400, undefined],
+      ["a slash at the end", `${PERM}/192.0.2.7/`, 400, undefined],
+      ["a slash more", `${PERM}//192.0.2.7`, 400, undefined],
+      ["a length too many", `${PERM}/10.0.0.0/8/8`, 400, undefined],
+      ["a length too long", `${PERM}/10.0.0.0/33`, 400, undefined],
+      ["a word", `${PERM}/nonsense`, 400, '"nonsense" is not an IP address or CIDR\n'],
+      ["two addresses", `${PERM}/192.0.2.7,192.0.2.8`, 400, undefined],
+      [
+        "a query is not part of it",
+        `${PERM}/?192.0.2.7`,
+        400,
+        "ip is missing: the address goes after the last slash\n",
+      ],
+      [
+        "an address of the query",
+        `${PERM}/?ip=192.0.2.7`,
+        400,
+        "ip is missing: the address goes after the last slash\n",
+      ],
+      ["two dots", `${PERM}/..`, 404, "not found\n"],
+      ["two dots, escaped", `${PERM}/%2e%2e`, 404, "not found\n"],
+      ["a way out", `${PERM}/../../logs`, 405, "method not allowed\n"],
+    ])("%s changes nothing", async (_what, path, status, body) => {
+      await clear()
+      await server.addPermanent("192.0.2.7", "10.0.0.0/8")
+      const log = await server.audit()
+      const answer = await ask(server.address, requestText(`DELETE ${path}`, [BEARER]))
+      expect(answer.status).toBe(status)
+      if (body !== undefined) expect(answer.body).toBe(body)
+      expect(await server.audit()).toEqual(log)
+      expect((await server.lists()).permanent).toEqual(["10.0.0.0/8", "192.0.2.7"])
     })
-  })
-})
+
+    test("a query behind the address is ignored", async () => {
+      await clear()
+      await server.addPermanent("10.0.0.0/8")
+      const answer = await ask(server.address, requestText(`DELETE ${PERM}/10.0.0.0/8?x=/9`, [BEARER]))
+      expect([answer.status, headerOf(answer, "Ipgate-Result")]).toEqual([204, "removed"])
+    })
+
+    test("a wider entry still lets the address in, and check says so", async () => {
+      await clear()
+      await server.addPermanent("192.0.2.7", "192.0.2.0/24")
+      expect((await server.api("DELETE", `${PERM}/192.0.2.7`)).status).toBe(204)
+      expect(await server.decision("192.0.2.7")).toBe(204)
+      expect(await server.read("/api/check?ip=192.0.2.7")).toEqual({
+        ip: "192.0.2.7",
+        allowed: true,
+        matched_by: { list: "perm", ip: "192.0.2.0/24", expires: null },
+      })
+    })
+  },
+)
 
 describe("the lists", () => {
   beforeEach(clear)
@@ -734,7 +742,7 @@ describe("GET /api/check", () => {
   })
 })
 
-describe("what a route does with a method", () => {
+describe(fault("B-16 H-15", "every method on every route", "405 with what is allowed, 404 elsewhere"), () => {
   const ROUTES: ReadonlyArray<readonly [path: string, allow: string]> = [
     ["/auth", "GET"],
     ["/status", "GET, HEAD"],
@@ -783,7 +791,7 @@ describe("what a route does with a method", () => {
   )
 })
 
-describe("GET /status", () => {
+describe(fault("B-15", "/status with and without a token", "five fields and no word more"), () => {
   let clock: FakeClock
   let own: RunningServer
 
@@ -899,15 +907,18 @@ describe("with the database gone", () => {
 })
 
 describe("many at once", () => {
-  test("of one permanent entry: one 204, the others 409, one row", async () => {
-    await clear()
-    for (let round = 0; round < 5; round++) {
-      const ip = `203.0.113.${round}`
-      const before = (await server.audit()).length
-      const answers = await Promise.all(Array.from({ length: 50 }, () => server.api("POST", PERM, { ip })))
-      const statuses = answers.map(({ status }) => status).sort()
-      expect(statuses).toEqual([204, ...Array.from({ length: 49 }, () => 409)])
-      expect((await server.audit()).slice(before)).toEqual([row("add_perm", ip)])
-    }
-  })
+  test(
+    fault("J-16", "50 requests at once for one permanent entry", "one 204, 49 times 409, one record"),
+    async () => {
+      await clear()
+      for (let round = 0; round < 5; round++) {
+        const ip = `203.0.113.${round}`
+        const before = (await server.audit()).length
+        const answers = await Promise.all(Array.from({ length: 50 }, () => server.api("POST", PERM, { ip })))
+        const statuses = answers.map(({ status }) => status).sort()
+        expect(statuses).toEqual([204, ...Array.from({ length: 49 }, () => 409)])
+        expect((await server.audit()).slice(before)).toEqual([row("add_perm", ip)])
+      }
+    },
+  )
 })

@@ -10,6 +10,7 @@ import type { Handler } from "../../src/http/guard.ts"
 import type { Routes } from "../../src/http/routes.ts"
 import { type Listener, listen } from "../../src/http/server.ts"
 import type { ListenAddress } from "../../src/listen-address.ts"
+import { fault } from "../faults/fault.ts"
 import { ask, RawConnection, requestText } from "../support/raw-http.ts"
 import { ANY_PORT } from "../support/running-server.ts"
 
@@ -54,45 +55,52 @@ function failureOf(address: ListenAddress): GateError {
   throw new Error("it listens")
 }
 
-describe("no default of Bun is left to chance", () => {
-  test.each(["tcp", "unix"])("%s", (kind) => {
-    const serve = spyOn(Bun, "serve")
-    try {
-      start(kind === "tcp" ? ANY_PORT : socketAt("gate.sock"))
-      const options = serve.mock.calls[0]?.[0] as unknown as Record<string, unknown>
-      // Error pages with source text; bodies larger than any endpoint takes; an idle connection closed before nginx lets go of it.
-      expect(options.development).toBe(false)
-      expect(options.maxRequestBodySize).toBeLessThanOrEqual(65 * 2 ** 20)
-      expect(options.idleTimeout).toBeGreaterThan(60)
-      // One that resolves later without a Response is sent as a 204.
-      expect(options.error?.constructor.name).toBe("Function")
-      // A table of methods answers 404 where 405 is due, and a Response there gets an ETag.
-      const handlers = Object.values(options.routes as Record<string, unknown>)
-      expect(handlers.map((handler) => typeof handler)).toEqual(["function"])
-      if (kind === "tcp") {
-        expect(options).toMatchObject({ hostname: "127.0.0.1", port: 0, reusePort: false })
-      } else {
-        expect(options).not.toHaveProperty("port")
+describe(
+  fault(
+    "H-03 S-01",
+    "the options that go to Bun, under hostile variables",
+    "development off, explicit address, limits",
+  ),
+  () => {
+    test.each(["tcp", "unix"])("%s", (kind) => {
+      const serve = spyOn(Bun, "serve")
+      try {
+        start(kind === "tcp" ? ANY_PORT : socketAt("gate.sock"))
+        const options = serve.mock.calls[0]?.[0] as unknown as Record<string, unknown>
+        // Error pages with source text; bodies larger than any endpoint takes; an idle connection closed before nginx lets go of it.
+        expect(options.development).toBe(false)
+        expect(options.maxRequestBodySize).toBeLessThanOrEqual(65 * 2 ** 20)
+        expect(options.idleTimeout).toBeGreaterThan(60)
+        // One that resolves later without a Response is sent as a 204.
+        expect(options.error?.constructor.name).toBe("Function")
+        // A table of methods answers 404 where 405 is due, and a Response there gets an ETag.
+        const handlers = Object.values(options.routes as Record<string, unknown>)
+        expect(handlers.map((handler) => typeof handler)).toEqual(["function"])
+        if (kind === "tcp") {
+          expect(options).toMatchObject({ hostname: "127.0.0.1", port: 0, reusePort: false })
+        } else {
+          expect(options).not.toHaveProperty("port")
+        }
+      } finally {
+        serve.mockRestore()
       }
-    } finally {
-      serve.mockRestore()
-    }
-  })
+    })
 
-  test("nor is PORT of the environment", () => {
-    const before = { ...process.env }
-    try {
-      for (const name of ["PORT", "BUN_PORT", "NODE_PORT"]) process.env[name] = "1"
-      const { address } = start(ANY_PORT)
-      expect(address.kind === "tcp" && address.port > 1).toBe(true)
-    } finally {
-      for (const name of ["PORT", "BUN_PORT", "NODE_PORT"]) {
-        if (before[name] === undefined) delete process.env[name]
-        else process.env[name] = before[name]
+    test("nor is PORT of the environment", () => {
+      const before = { ...process.env }
+      try {
+        for (const name of ["PORT", "BUN_PORT", "NODE_PORT"]) process.env[name] = "1"
+        const { address } = start(ANY_PORT)
+        expect(address.kind === "tcp" && address.port > 1).toBe(true)
+      } finally {
+        for (const name of ["PORT", "BUN_PORT", "NODE_PORT"]) {
+          if (before[name] === undefined) delete process.env[name]
+          else process.env[name] = before[name]
+        }
       }
-    }
-  })
-})
+    })
+  },
+)
 
 describe("over TCP", () => {
   test("port 0 becomes the port that was given out", async () => {

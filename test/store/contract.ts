@@ -11,6 +11,7 @@ import { LONGEST_REASON, LONGEST_TTL_SECONDS } from "../../src/core/entry.ts"
 import type { Network } from "../../src/core/network.ts"
 import { readChunk, type SnapshotChunk } from "../../src/store/snapshot.ts"
 import type { AuditSliceQuery, Store, StoreConfig } from "../../src/store/store.ts"
+import { fault } from "../faults/fault.ts"
 import { network } from "../support/parsed.ts"
 import { copyDatabase, temporaryPaths } from "../support/temp-store.ts"
 import {
@@ -344,26 +345,29 @@ export function describeStore(name: string, make: (config: StoreConfig) => Store
         expect(await temporaryOf(store)).toEqual([{ ip: "192.0.2.1", reason: "", expiresAt: NOW + 1009 }])
       })
 
-      test("writes nothing of a group in which one change is refused, and works on", async () => {
-        const store = await open()
-        await store.commit([addPermanent("192.0.2.1"), addTemporary("192.0.2.2")])
-        const log = await logOf(store)
-        const refused = [
-          addTemporary("192.0.2.3", { ttlSeconds: 0 }),
-          addTemporary("192.0.2.3", { ttlSeconds: LONGEST_TTL_SECONDS + 1 }),
-          addTemporary("192.0.2.3", { ttlSeconds: 1.5 }),
-          addTemporary("192.0.2.3", { expiresAt: LATEST_TIME + 1 }),
-          addTemporary("192.0.2.3", { expiresAt: -1 }),
-        ]
-        for (const change of refused) {
-          const group = [deletePermanent("192.0.2.1"), deleteTemporary("192.0.2.2"), change]
-          expect(await codeOf(store.commit([...group, addPermanent("192.0.2.4")]))).toBe("failed")
-          expect(await permanentOf(store)).toEqual(["192.0.2.1"])
-          expect((await temporaryOf(store)).map(({ ip }) => ip)).toEqual(["192.0.2.2"])
-          expect(await logOf(store)).toEqual(log)
-        }
-        expect((await store.commit([addPermanent("192.0.2.4")])).outcomes).toEqual(["added"])
-      })
+      test(
+        fault("J-19", "a group of changes of which one is refused", "neither an entry nor a record of any"),
+        async () => {
+          const store = await open()
+          await store.commit([addPermanent("192.0.2.1"), addTemporary("192.0.2.2")])
+          const log = await logOf(store)
+          const refused = [
+            addTemporary("192.0.2.3", { ttlSeconds: 0 }),
+            addTemporary("192.0.2.3", { ttlSeconds: LONGEST_TTL_SECONDS + 1 }),
+            addTemporary("192.0.2.3", { ttlSeconds: 1.5 }),
+            addTemporary("192.0.2.3", { expiresAt: LATEST_TIME + 1 }),
+            addTemporary("192.0.2.3", { expiresAt: -1 }),
+          ]
+          for (const change of refused) {
+            const group = [deletePermanent("192.0.2.1"), deleteTemporary("192.0.2.2"), change]
+            expect(await codeOf(store.commit([...group, addPermanent("192.0.2.4")]))).toBe("failed")
+            expect(await permanentOf(store)).toEqual(["192.0.2.1"])
+            expect((await temporaryOf(store)).map(({ ip }) => ip)).toEqual(["192.0.2.2"])
+            expect(await logOf(store)).toEqual(log)
+          }
+          expect((await store.commit([addPermanent("192.0.2.4")])).outcomes).toEqual(["added"])
+        },
+      )
 
       test("does nothing with an empty group", async () => {
         const store = await open()
@@ -400,7 +404,11 @@ export function describeStore(name: string, make: (config: StoreConfig) => Store
         expect((await logOf(store)).map(({ actor }) => actor)).toEqual([CLIENT, null, "2001:db8::1"])
       })
 
-      test("does what a simple model does, over random groups", async () => {
+      test(fault(
+        "J-19",
+        "random groups of changes",
+        "entries and records are those of a simple model",
+      ), async () => {
         const universe = ["192.0.2.1", "192.0.2.0/24", "0.0.0.0/0", "2001:db8::1", "::/0", "c000:201::"]
         const change = fc
           .tuple(fc.constantFrom(...universe), fc.nat({ max: 4 }), fc.integer({ min: 1, max: 3 }))

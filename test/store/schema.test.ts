@@ -8,6 +8,7 @@ import { LATEST_TIME } from "../../src/core/clock.ts"
 import { LONGEST_TTL_SECONDS } from "../../src/core/entry.ts"
 import { LibsqlStore } from "../../src/store/libsql-store.ts"
 import { APPLICATION_ID, MIGRATIONS } from "../../src/store/schema.ts"
+import { fault } from "../faults/fault.ts"
 import { FakeClock } from "../support/fake-clock.ts"
 import { address } from "../support/parsed.ts"
 import { copyDatabase, editedCopy, query, temporaryPaths, withClient } from "../support/temp-store.ts"
@@ -59,7 +60,7 @@ async function usedDatabase(): Promise<string> {
 }
 
 describe("the schema", () => {
-  test("has strict tables only", async () => {
+  test(fault("J-04", "the tables of the database", "all are strict"), async () => {
     const tables = await query(
       await usedDatabase(),
       newPath,
@@ -73,24 +74,27 @@ describe("the schema", () => {
     ])
   })
 
-  test("holds integers as integers, though the driver binds them as floating point numbers", async () => {
-    const path = await usedDatabase()
-    const kinds = async (table: string, columns: readonly string[]) => {
-      const kind = columns.map((column) => `typeof(${column})`).join(" || ' ' || ")
-      const rows = await query(path, newPath, `SELECT DISTINCT ${kind} AS kind FROM ${table} ORDER BY kind`)
-      return rows.map((row) => row.kind)
-    }
-    expect(await kinds("permanent", ["key", "ip"])).toEqual(["blob text"])
-    expect(await kinds("temporary", ["key", "ip", "expires_at", "reason"])).toEqual([
-      "blob text integer text",
-    ])
-    expect(await kinds("audit", ["id", "at", "action", "ip", "ttl_seconds", "reason", "actor"])).toEqual([
-      "integer integer text text integer null text",
-      "integer integer text text integer text text",
-      "integer integer text text null null null",
-      "integer integer text text null null text",
-    ])
-  })
+  test(
+    fault("J-04", "numbers written by the driver, which binds them as floating point", "stored as integers"),
+    async () => {
+      const path = await usedDatabase()
+      const kinds = async (table: string, columns: readonly string[]) => {
+        const kind = columns.map((column) => `typeof(${column})`).join(" || ' ' || ")
+        const rows = await query(path, newPath, `SELECT DISTINCT ${kind} AS kind FROM ${table} ORDER BY kind`)
+        return rows.map((row) => row.kind)
+      }
+      expect(await kinds("permanent", ["key", "ip"])).toEqual(["blob text"])
+      expect(await kinds("temporary", ["key", "ip", "expires_at", "reason"])).toEqual([
+        "blob text integer text",
+      ])
+      expect(await kinds("audit", ["id", "at", "action", "ip", "ttl_seconds", "reason", "actor"])).toEqual([
+        "integer integer text text integer null text",
+        "integer integer text text integer text text",
+        "integer integer text text null null null",
+        "integer integer text text null null text",
+      ])
+    },
+  )
 
   test("names the application and the version in the file", async () => {
     const path = await usedDatabase()
@@ -100,86 +104,115 @@ describe("the schema", () => {
     expect(Buffer.from(APPLICATION_ID.toString(16), "hex").toString()).toBe("ipgt")
   })
 
-  test("refuses rows that the store would not write", async () => {
-    const key4 = "x'040a00000120'"
-    const key6 = "x'0620010db800000000000000000000000180'"
-    const permanent = (key: string) => `INSERT INTO permanent (key, ip) VALUES (${key}, 'an address')`
-    const temporary = (key: string, expiresAt: string) =>
-      `INSERT INTO temporary (key, ip, expires_at) VALUES (${key}, 'an address', ${expiresAt})`
-    const audit = (columns: string, values: string) =>
-      `INSERT INTO audit (at, action, ${columns}) VALUES (0, 'add_temp', ${values})`
-    const good = [
-      permanent(key4),
-      permanent(key6),
-      temporary(key4, "0"),
-      temporary(key6, `${LATEST_TIME}`),
-      audit("ttl_seconds", "1"),
-      audit("ttl_seconds", `${LONGEST_TTL_SECONDS}`),
-      "INSERT INTO audit (at, action) VALUES (-62135596800000, 'add_perm')",
+  test(
+    fault(
+      "J-03",
+      "rows out of range, among them integers that the driver cannot read, by plain SQL",
+      "refused by the schema",
+    ),
+    async () => {
+      const key4 = "x'040a00000120'"
+      const key6 = "x'0620010db800000000000000000000000180'"
+      const permanent = (key: string) => `INSERT INTO permanent (key, ip) VALUES (${key}, 'an address')`
+      const temporary = (key: string, expiresAt: string) =>
+        `INSERT INTO temporary (key, ip, expires_at) VALUES (${key}, 'an address', ${expiresAt})`
+      const audit = (columns: string, values: string) =>
+        `INSERT INTO audit (at, action, ${columns}) VALUES (0, 'add_temp', ${values})`
+      const good = [
+        permanent(key4),
+        permanent(key6),
+        temporary(key4, "0"),
+        temporary(key6, `${LATEST_TIME}`),
+        audit("ttl_seconds", "1"),
+        audit("ttl_seconds", `${LONGEST_TTL_SECONDS}`),
+        "INSERT INTO audit (at, action) VALUES (-62135596800000, 'add_perm')",
+      ]
+      const bad = [
+        ...["x''", "x'04'", "x'040a000001'", "x'040a0000012000'", "NULL", "'040a00'", "1"].map(permanent),
+        // The first byte says the family, and with it the size.
+        ...["x'060a00000120'", "x'000a00000120'", "x'050a00000120'"].map(permanent),
+        ...["x'0420010db800000000000000000000000180'", "x'ff20010db800000000000000000000000180'"].map(
+          permanent,
+        ),
+        ...["x''", "x'060a00000120'", "x'0420010db800000000000000000000000180'"].map((key) =>
+          temporary(key, "0"),
+        ),
+        ...["-1", `${LATEST_TIME + 1}`, "9223372036854775807", "0.5", "NULL", "'soon'"].map((expiresAt) =>
+          temporary("x'04c000020120'", expiresAt),
+        ),
+        ...["0", "-1", `${LONGEST_TTL_SECONDS + 1}`, "1.5", "'60s'"].map((ttl) => audit("ttl_seconds", ttl)),
+        "INSERT INTO audit (at, action) VALUES (0, 'flush')",
+        "INSERT INTO audit (at, action) VALUES (0, NULL)",
+        "INSERT INTO audit (at, action) VALUES (NULL, 'add_perm')",
+        // Beyond what a date can be: one such row would make the driver throw for every page that has it.
+        "INSERT INTO audit (at, action) VALUES (9223372036854775807, 'add_perm')",
+        "INSERT INTO audit (at, action) VALUES (-9007199254740993, 'add_perm')",
+      ]
+      const path = newPath()
+      await (await open(path)).close()
+      await withClient(copyDatabase(path, newPath()), async (client) => {
+        const taken = async (statement: string) =>
+          client.execute(statement).then(
+            () => "taken",
+            (error) => `refused: ${error.code.split("_").slice(0, 2).join("_")}`,
+          )
+        for (const statement of good)
+          expect([statement, await taken(statement)]).toEqual([statement, "taken"])
+        for (const statement of bad) {
+          expect([statement, await taken(statement)]).toEqual([statement, "refused: SQLITE_CONSTRAINT"])
+        }
+      })
+    },
+  )
+})
+
+describe(
+  fault(
+    "A-21",
+    "rows whose key is no network, put into the file by plain SQL",
+    "let nobody in, are counted, and disturb no other row",
+  ),
+  () => {
+    // Keys that pass the checks of the table and still name no network: host bits, or a length out of range.
+    const BAD_KEYS = [
+      "040a00000108",
+      "04ffffffff00",
+      "040000000021",
+      "04c0000201ff",
+      "0620010db800000000000000000000000120",
+      "0620010db800000000000000000000000081",
     ]
-    const bad = [
-      ...["x''", "x'04'", "x'040a000001'", "x'040a0000012000'", "NULL", "'040a00'", "1"].map(permanent),
-      // The first byte says the family, and with it the size.
-      ...["x'060a00000120'", "x'000a00000120'", "x'050a00000120'"].map(permanent),
-      ...["x'0420010db800000000000000000000000180'", "x'ff20010db800000000000000000000000180'"].map(
-        permanent,
-      ),
-      ...["x''", "x'060a00000120'", "x'0420010db800000000000000000000000180'"].map((key) =>
-        temporary(key, "0"),
-      ),
-      ...["-1", `${LATEST_TIME + 1}`, "9223372036854775807", "0.5", "NULL", "'soon'"].map((expiresAt) =>
-        temporary("x'04c000020120'", expiresAt),
-      ),
-      ...["0", "-1", `${LONGEST_TTL_SECONDS + 1}`, "1.5", "'60s'"].map((ttl) => audit("ttl_seconds", ttl)),
-      "INSERT INTO audit (at, action) VALUES (0, 'flush')",
-      "INSERT INTO audit (at, action) VALUES (0, NULL)",
-      "INSERT INTO audit (at, action) VALUES (NULL, 'add_perm')",
-      // Beyond what a date can be: one such row would make the driver throw for every page that has it.
-      "INSERT INTO audit (at, action) VALUES (9223372036854775807, 'add_perm')",
-      "INSERT INTO audit (at, action) VALUES (-9007199254740993, 'add_perm')",
-    ]
-    const path = newPath()
-    await (await open(path)).close()
-    await withClient(copyDatabase(path, newPath()), async (client) => {
-      const taken = async (statement: string) =>
-        client.execute(statement).then(
-          () => "taken",
-          (error) => `refused: ${error.code.split("_").slice(0, 2).join("_")}`,
-        )
-      for (const statement of good) expect([statement, await taken(statement)]).toEqual([statement, "taken"])
-      for (const statement of bad) {
-        expect([statement, await taken(statement)]).toEqual([statement, "refused: SQLITE_CONSTRAINT"])
-      }
+
+    test("let nobody in, are counted, and disturb no other row", async () => {
+      const path = await usedDatabase()
+      const edited = await editedCopy(path, newPath, [
+        ...BAD_KEYS.map((key) => `INSERT INTO permanent (key, ip) VALUES (x'${key}', 'bad')`),
+        ...BAD_KEYS.map(
+          (key) => `INSERT INTO temporary (key, ip, expires_at) VALUES (x'${key}', 'bad', ${LATEST_TIME})`,
+        ),
+      ])
+      const { allowlist, badRows } = await loadAllowlist(await open(edited), new FakeClock(NOW))
+      expect(badRows).toBe(2 * BAD_KEYS.length)
+      expect([allowlist.permanentCount, allowlist.temporaryCount]).toEqual([2, 2])
+      const asked = [
+        "10.255.255.255",
+        "192.0.2.1",
+        "2001:db8::2",
+        "11.0.0.0",
+        "255.255.255.255",
+        "2001:db9::",
+      ]
+      expect(asked.map((ip) => allowlist.allows(address(ip)))).toEqual([
+        true,
+        true,
+        true,
+        false,
+        false,
+        false,
+      ])
     })
-  })
-})
-
-describe("rows that are no network", () => {
-  // Keys that pass the checks of the table and still name no network: host bits, or a length out of range.
-  const BAD_KEYS = [
-    "040a00000108",
-    "04ffffffff00",
-    "040000000021",
-    "04c0000201ff",
-    "0620010db800000000000000000000000120",
-    "0620010db800000000000000000000000081",
-  ]
-
-  test("let nobody in, are counted, and disturb no other row", async () => {
-    const path = await usedDatabase()
-    const edited = await editedCopy(path, newPath, [
-      ...BAD_KEYS.map((key) => `INSERT INTO permanent (key, ip) VALUES (x'${key}', 'bad')`),
-      ...BAD_KEYS.map(
-        (key) => `INSERT INTO temporary (key, ip, expires_at) VALUES (x'${key}', 'bad', ${LATEST_TIME})`,
-      ),
-    ])
-    const { allowlist, badRows } = await loadAllowlist(await open(edited), new FakeClock(NOW))
-    expect(badRows).toBe(2 * BAD_KEYS.length)
-    expect([allowlist.permanentCount, allowlist.temporaryCount]).toEqual([2, 2])
-    const asked = ["10.255.255.255", "192.0.2.1", "2001:db8::2", "11.0.0.0", "255.255.255.255", "2001:db9::"]
-    expect(asked.map((ip) => allowlist.allows(address(ip)))).toEqual([true, true, true, false, false, false])
-  })
-})
+  },
+)
 
 describe("a process that is killed", () => {
   const SCRIPT = `${import.meta.dir}/database-process.ts`

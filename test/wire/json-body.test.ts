@@ -3,6 +3,7 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import { parseJsonObject } from "../../src/wire/json-body.ts"
+import { fault } from "../faults/fault.ts"
 
 const NOT_JSON = "the body is not valid JSON"
 const NOT_OBJECT = "the body is not a JSON object"
@@ -126,101 +127,107 @@ describe("anything else", () => {
   })
 })
 
-describe("a member that occurs twice", () => {
-  test.each([
-    '{"ip":"192.0.2.7","ip":"192.0.2.8"}',
-    '{"ip":"192.0.2.7","ip":"192.0.2.7"}',
-    '{"ip":"192.0.2.7","\\u0069p":"192.0.2.8"}',
-    '{"\\u0069\\u0070":1,"i\\u0070":2}',
-    '{"a/b":1,"a\\/b":2}',
-    '{"é":1,"\\u00e9":2}',
-    '{"\\ud83d\\ude00":1,"😀":2}',
-    '{"":1,"":2}',
-    '{"a":1,"b":2,"c":3,"a":4}',
-    '{"a":1,"a":2,"a":3}',
-    '{"1":1,"1":2}',
-    '{"__proto__":1,"__proto__":2}',
-    '{"a":{"b":1,"b":2}}',
-    '{"a":[[{"b":1,"b":2}]]}',
-    '{"a":{"b":1,"b":2},"a":3}',
-    '{"a":{"x":{"y":1}},"a":3}',
-    '{"a":[{"x":1},{"x":1}],"a":[]}',
-    '{"a:":1,"a:":2}',
-    '{"a":":","a":"::"}',
-    '{"a":"\\"","a":"\\\\"}',
-    '{"a" \t:\r\n1,"a":2}',
-  ])("%j", (text) => {
-    expect(outcome(text)).toBe(TWICE)
-  })
-
-  test("is found in any object, in any spelling, and nothing is taken for one", () => {
-    const name = fc.oneof(
-      fc.constantFrom("ip", "a", "b", ":", '"', "\\", "", "0", "__proto__", "constructor", "{", "é", "😀"),
-      fc.string({ unit: "grapheme", maxLength: 4 }),
-    )
-    const { value } = fc.letrec<{ value: unknown }>((tie) => ({
-      value: fc.oneof(
-        { depthSize: "small" },
-        fc.constantFrom(null, true, 0, -1.5, "", ":", '"', '\\":', "x"),
-        fc.string({ unit: "binary", maxLength: 6 }),
-        fc.array(tie("value"), { maxLength: 3 }),
-        fc
-          .uniqueArray(fc.tuple(name, tie("value")), { maxLength: 4, selector: ([key]) => key })
-          .map(toObject),
-      ),
-    }))
-    const members = fc.uniqueArray(fc.tuple(name, value), {
-      minLength: 1,
-      maxLength: 5,
-      selector: ([key]) => key,
+describe(
+  fault("J-05", "objects with a member twice, in any spelling and depth", "refused, and nothing else is"),
+  () => {
+    test.each([
+      '{"ip":"192.0.2.7","ip":"192.0.2.8"}',
+      '{"ip":"192.0.2.7","ip":"192.0.2.7"}',
+      '{"ip":"192.0.2.7","\\u0069p":"192.0.2.8"}',
+      '{"\\u0069\\u0070":1,"i\\u0070":2}',
+      '{"a/b":1,"a\\/b":2}',
+      '{"é":1,"\\u00e9":2}',
+      '{"\\ud83d\\ude00":1,"😀":2}',
+      '{"":1,"":2}',
+      '{"a":1,"b":2,"c":3,"a":4}',
+      '{"a":1,"a":2,"a":3}',
+      '{"1":1,"1":2}',
+      '{"__proto__":1,"__proto__":2}',
+      '{"a":{"b":1,"b":2}}',
+      '{"a":[[{"b":1,"b":2}]]}',
+      '{"a":{"b":1,"b":2},"a":3}',
+      '{"a":{"x":{"y":1}},"a":3}',
+      '{"a":[{"x":1},{"x":1}],"a":[]}',
+      '{"a:":1,"a:":2}',
+      '{"a":":","a":"::"}',
+      '{"a":"\\"","a":"\\\\"}',
+      '{"a" \t:\r\n1,"a":2}',
+    ])("%j", (text) => {
+      expect(outcome(text)).toBe(TWICE)
     })
-    fc.assert(
-      fc.property(members, fc.nat(), fc.boolean(), (list, pick, escaped) => {
-        const text = JSON.stringify(toObject(list))
-        expect(outcome(text)).toEqual(JSON.parse(text))
-        const again = JSON.stringify(list[pick % list.length]?.[0])
-        const spelled = escaped ? `"${escapeAll(JSON.parse(again))}"` : again
-        expect(outcome(`${text.slice(0, -1)},${spelled}:1}`)).toBe(TWICE)
-        expect(outcome(`{"outer":[${text.slice(0, -1)},${spelled}:1}]}`)).toBe(TWICE)
-      }),
-      { numRuns: 1000 },
-    )
-  })
 
-  function toObject(list: ReadonlyArray<readonly [string, unknown]>): object {
-    const object = {}
-    for (const [key, value] of list) {
-      Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true })
+    test("is found in any object, in any spelling, and nothing is taken for one", () => {
+      const name = fc.oneof(
+        fc.constantFrom("ip", "a", "b", ":", '"', "\\", "", "0", "__proto__", "constructor", "{", "é", "😀"),
+        fc.string({ unit: "grapheme", maxLength: 4 }),
+      )
+      const { value } = fc.letrec<{ value: unknown }>((tie) => ({
+        value: fc.oneof(
+          { depthSize: "small" },
+          fc.constantFrom(null, true, 0, -1.5, "", ":", '"', '\\":', "x"),
+          fc.string({ unit: "binary", maxLength: 6 }),
+          fc.array(tie("value"), { maxLength: 3 }),
+          fc
+            .uniqueArray(fc.tuple(name, tie("value")), { maxLength: 4, selector: ([key]) => key })
+            .map(toObject),
+        ),
+      }))
+      const members = fc.uniqueArray(fc.tuple(name, value), {
+        minLength: 1,
+        maxLength: 5,
+        selector: ([key]) => key,
+      })
+      fc.assert(
+        fc.property(members, fc.nat(), fc.boolean(), (list, pick, escaped) => {
+          const text = JSON.stringify(toObject(list))
+          expect(outcome(text)).toEqual(JSON.parse(text))
+          const again = JSON.stringify(list[pick % list.length]?.[0])
+          const spelled = escaped ? `"${escapeAll(JSON.parse(again))}"` : again
+          expect(outcome(`${text.slice(0, -1)},${spelled}:1}`)).toBe(TWICE)
+          expect(outcome(`{"outer":[${text.slice(0, -1)},${spelled}:1}]}`)).toBe(TWICE)
+        }),
+        { numRuns: 1000 },
+      )
+    })
+
+    function toObject(list: ReadonlyArray<readonly [string, unknown]>): object {
+      const object = {}
+      for (const [key, value] of list) {
+        Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true })
+      }
+      return object
     }
-    return object
-  }
 
-  function escapeAll(text: string): string {
-    return Array.from(
-      { length: text.length },
-      (_, i) => `\\u${text.charCodeAt(i).toString(16).padStart(4, "0")}`,
-    ).join("")
-  }
-})
+    function escapeAll(text: string): string {
+      return Array.from(
+        { length: text.length },
+        (_, i) => `\\u${text.charCodeAt(i).toString(16).padStart(4, "0")}`,
+      ).join("")
+    }
+  },
+)
 
-describe("64 KiB of anything", () => {
-  const FULL = 65_536
+describe(
+  fault("J-09", "64 KiB of brackets and other text that costs a parser much", "read or refused, in time"),
+  () => {
+    const FULL = 65_536
 
-  test.each([
-    ["brackets", "[".repeat(FULL), NOT_JSON],
-    ["braces with names", '{"a":'.repeat(FULL / 5), NOT_JSON],
-    ["quotes", '"'.repeat(FULL), NOT_JSON],
-    ["backslashes in a text", `{"a":"${"\\".repeat(FULL - 9)}`, NOT_JSON],
-    ["colons", ":".repeat(FULL), NOT_JSON],
-    ["brackets that close", "[".repeat(FULL / 2) + "]".repeat(FULL / 2), NOT_JSON],
-    ["braces that close", '{"a":'.repeat(10_000) + 1 + "}".repeat(10_000), NOT_JSON],
-    ["the same member", `{${'"a":1,'.repeat(10_000)}"a":1}`, TWICE],
-  ])("%s", (_what, text, message) => {
-    expect(outcome(text)).toBe(message)
-  })
+    test.each([
+      ["brackets", "[".repeat(FULL), NOT_JSON],
+      ["braces with names", '{"a":'.repeat(FULL / 5), NOT_JSON],
+      ["quotes", '"'.repeat(FULL), NOT_JSON],
+      ["backslashes in a text", `{"a":"${"\\".repeat(FULL - 9)}`, NOT_JSON],
+      ["colons", ":".repeat(FULL), NOT_JSON],
+      ["brackets that close", "[".repeat(FULL / 2) + "]".repeat(FULL / 2), NOT_JSON],
+      ["braces that close", '{"a":'.repeat(10_000) + 1 + "}".repeat(10_000), NOT_JSON],
+      ["the same member", `{${'"a":1,'.repeat(10_000)}"a":1}`, TWICE],
+    ])("%s", (_what, text, message) => {
+      expect(outcome(text)).toBe(message)
+    })
 
-  test("ten thousand members", () => {
-    const text = `{${Array.from({ length: 9000 }, (_, i) => `"${i}":":"`).join(",")}}`
-    expect(outcome(text)).toEqual(JSON.parse(text))
-  })
-})
+    test("ten thousand members", () => {
+      const text = `{${Array.from({ length: 9000 }, (_, i) => `"${i}":":"`).join(",")}}`
+      expect(outcome(text)).toEqual(JSON.parse(text))
+    })
+  },
+)
