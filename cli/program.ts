@@ -6,6 +6,7 @@ import { VERSION } from "../src/version.ts"
 import type { CommandEnv, GlobalOptions, ProcessEnv } from "./command-env.ts"
 import { allowCommand } from "./commands/allow.ts"
 import { checkCommand } from "./commands/check.ts"
+import { completionCommand } from "./commands/completion.ts"
 import { deniedCommand } from "./commands/denied.ts"
 import { denyCommand } from "./commands/deny.ts"
 import { doctorCommand } from "./commands/doctor.ts"
@@ -17,6 +18,7 @@ import { proxyCommand } from "./commands/proxy.ts"
 import { serveCommand } from "./commands/serve.ts"
 import { statusCommand } from "./commands/status.ts"
 import { watchCommand } from "./commands/watch.ts"
+import { isShell } from "./completion/shells.ts"
 import { connect } from "./connect.ts"
 import { EXIT, failureOf, UsageError } from "./exit.ts"
 import { Output } from "./output.ts"
@@ -38,6 +40,7 @@ const COMMANDS: readonly CommandFactory[] = [
   exportCommand,
   proxyCommand,
   doctorCommand,
+  completionCommand,
 ]
 
 const EXAMPLES = `Examples:
@@ -56,7 +59,14 @@ Exit codes:
 
 /** Runs one command line, without the name of the program. Never throws; returns the exit code. */
 export async function run(argv: readonly string[], process: ProcessEnv): Promise<number> {
-  const { program, exitCode } = buildProgram(process)
+  const { program, env, exitCode } = buildProgram(process)
+  const [command, shell, divider, ...words] = argv
+  // What a completion script asks. The rest is a line that is being typed, and so no command line for commander.
+  if (command === "complete" && isShell(shell) && divider === "--") {
+    const { answer } = await import("./completion/answer.ts")
+    await answer(program, env, { shell, words })
+    return EXIT.done
+  }
   try {
     await program.parseAsync(argv, { from: "user" })
     return exitCode()
@@ -72,7 +82,11 @@ export async function run(argv: readonly string[], process: ProcessEnv): Promise
 }
 
 /** The tree of commands, for a run and for what is made from it. */
-export function buildProgram(process: ProcessEnv): { program: Command; exitCode: () => number } {
+export function buildProgram(process: ProcessEnv): {
+  program: Command
+  env: CommandEnv
+  exitCode: () => number
+} {
   let code: number = EXIT.done
   const program = new Command("ipgate")
   const env: CommandEnv = {
@@ -142,7 +156,7 @@ export function buildProgram(process: ProcessEnv): { program: Command; exitCode:
         getErrHelpWidth: () => helpWidth(process),
       })
   }
-  return { program, exitCode: () => code }
+  return { program, env, exitCode: () => code }
 }
 
 function helpWidth({ isTerminal, columns }: ProcessEnv): number {

@@ -5,6 +5,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { MISSING } from "../test/e2e/proxies/proxy-programs.ts"
+import { BASH_COMPLETION } from "../test/support/bash-completion.ts"
 import { NGINX } from "../test/support/nginx.ts"
 import { runFaults } from "./faults.ts"
 
@@ -15,9 +16,10 @@ const SYSTEM_PATH = `${process.env.PATH ?? ""}:/usr/sbin:/usr/local/sbin`
 /** What tests need besides Bun, by the command that installs it: whether it is there. */
 const PROGRAMS: ReadonlyArray<readonly [name: string, present: boolean, install: string]> = [
   ["nginx", NGINX !== null, "apt-get install nginx"],
-  ...["caddy", "haproxy", "curl", "tmux"].map(
+  ...["caddy", "haproxy", "curl", "tmux", "zsh", "fish"].map(
     (name) => [name, Bun.which(name, { PATH: SYSTEM_PATH }) !== null, `apt-get install ${name}`] as const,
   ),
+  ["bash-completion", BASH_COMPLETION !== null, "apt-get install bash-completion"],
   ...["traefik", "envoy"].map((name) => [name, !MISSING.includes(name), "./scripts/proxies"] as const),
 ]
 

@@ -118,6 +118,7 @@ const LOADED_LATER: ReadonlyArray<readonly [from: string, to: RegExp, because: s
     /^src\/store\/libsql-store\.ts$/,
     "a driver that cannot be unpacked is then an error that says what to do, and not the end of the thread",
   ],
+  ["cli/program.ts", /^cli\/completion\/answer\.ts$/, "only a shell that completes a line needs it"],
   ["cli/commands/watch.ts", /^cli\/watch\//, "only the screen needs Ink and React"],
   ["cli/commands/doctor.ts", /^cli\/doctor\//, "no other command needs sockets, TLS and DNS"],
 ]
