@@ -14,6 +14,7 @@ import { exportCommand } from "./commands/export.ts"
 import { importCommand } from "./commands/import.ts"
 import { listCommand } from "./commands/list.ts"
 import { logsCommand } from "./commands/logs.ts"
+import { manpageCommand } from "./commands/manpage.ts"
 import { proxyCommand } from "./commands/proxy.ts"
 import { serveCommand } from "./commands/serve.ts"
 import { statusCommand } from "./commands/status.ts"
@@ -41,6 +42,7 @@ const COMMANDS: readonly CommandFactory[] = [
   proxyCommand,
   doctorCommand,
   completionCommand,
+  manpageCommand,
 ]
 
 const EXAMPLES = `Examples:

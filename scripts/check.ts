@@ -6,6 +6,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { MISSING } from "../test/e2e/proxies/proxy-programs.ts"
 import { BASH_COMPLETION } from "../test/support/bash-completion.ts"
+import { GROFF, MAN, MANDOC } from "../test/support/man.ts"
 import { NGINX } from "../test/support/nginx.ts"
 import { runFaults } from "./faults.ts"
 
@@ -19,6 +20,9 @@ const PROGRAMS: ReadonlyArray<readonly [name: string, present: boolean, install:
   ...["caddy", "haproxy", "curl", "tmux", "zsh", "fish"].map(
     (name) => [name, Bun.which(name, { PATH: SYSTEM_PATH }) !== null, `apt-get install ${name}`] as const,
   ),
+  ["groff", GROFF !== null, "apt-get install groff-base"],
+  ["man", MAN !== null, "apt-get install man-db"],
+  ["mandoc", MANDOC !== null, "apt-get install mandoc"],
   ["bash-completion", BASH_COMPLETION !== null, "apt-get install bash-completion"],
   ...["traefik", "envoy"].map((name) => [name, !MISSING.includes(name), "./scripts/proxies"] as const),
 ]

@@ -99,6 +99,12 @@ const RULES: readonly Rule[] = [
     because: "it looks at an installation from outside, as a visitor of the proxy does",
   },
   {
+    of: "cli/manual/",
+    may: ["commander", "CHANGELOG.md"],
+    because:
+      "it is made from the definitions of the commands and the changelog, so it is the same whenever it is made",
+  },
+  {
     of: "cli/watch/",
     may: ["cli/", ...COMMANDS_MAY, "ink", "react"],
     because: "it is a command that draws: what it knows and does comes through the same Gate",
@@ -119,6 +125,7 @@ const LOADED_LATER: ReadonlyArray<readonly [from: string, to: RegExp, because: s
     "a driver that cannot be unpacked is then an error that says what to do, and not the end of the thread",
   ],
   ["cli/program.ts", /^cli\/completion\/answer\.ts$/, "only a shell that completes a line needs it"],
+  ["cli/commands/manpage.ts", /^cli\/manual\//, "a package is made rarely, and the changelog is in it"],
   ["cli/commands/watch.ts", /^cli\/watch\//, "only the screen needs Ink and React"],
   ["cli/commands/doctor.ts", /^cli\/doctor\//, "no other command needs sockets, TLS and DNS"],
 ]
@@ -260,14 +267,16 @@ test("only the screen may import Ink and React: `ipgate allow` must not load the
 
 test("the only packages are those that the project has", () => {
   const packages = new Set(
-    imports.map(({ to }) => to).filter((to) => !/^(src|cli)\/|^package\.json$|^node:/.test(to)),
+    imports
+      .map(({ to }) => to)
+      .filter((to) => !/^(src|cli)\/|^(package\.json|CHANGELOG\.md)$|^node:/.test(to)),
   )
   const known = ["@prometheus-io/client", "commander", "ink", "ipaddr.js", "libsql", "react"]
   expect([...packages].filter((name) => !known.includes(name))).toEqual([])
 })
 
 test("an import names its file: relative, and with its extension", () => {
-  const known = new Set([...files.map(({ path }) => path), "package.json"])
+  const known = new Set([...files.map(({ path }) => path), "package.json", "CHANGELOG.md"])
   const wrong = imports.filter(({ specifier, to }) =>
     specifier.startsWith(".") ? !known.has(to) : /^[~#@]\/|^(src|cli)\/|^\//.test(specifier),
   )

@@ -1,6 +1,7 @@
 // What people and programs read, word for word: help, tables, lines, JSON. UPDATE_GOLDEN=1 writes the files anew.
 
 import { afterAll, describe, expect, test } from "bun:test"
+import { manualPages } from "../../cli/manual/pages.ts"
 import { buildProgram } from "../../cli/program.ts"
 import { CliMachine, type CliSettings, throughBothGatesOnce, type World } from "../support/cli.ts"
 import { golden, leftOver } from "./golden.ts"
@@ -18,6 +19,14 @@ describe("help", () => {
     const { out } = await machine.run(`${name} --help`)
     expect(out).toBe(golden(`help-${name}`, out))
   })
+})
+
+test("the manual, of the program and of a command", () => {
+  const process = {} as Parameters<typeof buildProgram>[0]
+  const pages = manualPages(buildProgram(process).program, { version: "1.2.3", date: "2026-11-21" })
+  const chosen = pages.filter(({ name }) => ["ipgate.1", "ipgate-allow.1"].includes(name))
+  expect(chosen).toHaveLength(2)
+  for (const { name, text } of chosen) expect(text).toBe(golden(`man-${name}`, text))
 })
 
 /** The commands of one user, one after the other, each with its output and, if it is not 0, its exit code. */

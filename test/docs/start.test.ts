@@ -7,7 +7,16 @@ import { dirname, join } from "node:path"
 import { CURL } from "./console.ts"
 
 const ROOT = join(import.meta.dir, "../..")
-const NEEDED = ["package.json", "bun.lock", "bunfig.toml", "tsconfig.json", "src", "cli", "scripts"]
+const NEEDED = [
+  "CHANGELOG.md",
+  "package.json",
+  "bun.lock",
+  "bunfig.toml",
+  "tsconfig.json",
+  "src",
+  "cli",
+  "scripts",
+]
 
 const project = mkdtempSync(join(tmpdir(), "ipgate-start-"))
 
