@@ -15,6 +15,7 @@ import { importCommand } from "./commands/import.ts"
 import { listCommand } from "./commands/list.ts"
 import { logsCommand } from "./commands/logs.ts"
 import { manpageCommand } from "./commands/manpage.ts"
+import { openapiCommand } from "./commands/openapi.ts"
 import { proxyCommand } from "./commands/proxy.ts"
 import { serveCommand } from "./commands/serve.ts"
 import { statusCommand } from "./commands/status.ts"
@@ -43,6 +44,7 @@ const COMMANDS: readonly CommandFactory[] = [
   doctorCommand,
   completionCommand,
   manpageCommand,
+  openapiCommand,
 ]
 
 const EXAMPLES = `Examples:

@@ -1,14 +1,16 @@
-// The endpoints under /api: decode, ask the gate, answer.
+// The endpoints that want a token: decode, ask the gate, answer.
 
 import type { Actor } from "../core/change.ts"
 import { invalid } from "../core/errors.ts"
 import type { Gate } from "../core/gate.ts"
 import type { Network } from "../core/network.ts"
+import { openApiText } from "../openapi/document.ts"
+import type { EndpointTable, EntryEndpointTable } from "../openapi/operations.ts"
 import * as answers from "../wire/answers.ts"
 import * as paths from "../wire/paths.ts"
 import * as requests from "../wire/requests.ts"
 import { LARGEST_IMPORT, readBody, readJsonBody } from "./request-body.ts"
-import { changed, eventStream, json, lines, methodNotAllowed, text } from "./responses.ts"
+import { changed, eventStream, json, jsonText, lines, methodNotAllowed, text } from "./responses.ts"
 
 /** What an endpoint needs of a request that has shown its token. `path` and `query` are raw text. */
 export type ApiCall = {
@@ -21,10 +23,11 @@ export type ApiCall = {
 /** The gate that acts for a client. */
 export type GateFor = (by: Actor) => Gate
 
-type Endpoint = (call: ApiCall) => Promise<Response>
+/** `rest` is the end of the path where the table has a part in braces: raw text. */
+type Endpoint = (call: ApiCall, rest: string) => Promise<Response>
 type Methods = Readonly<Record<string, Endpoint>>
 
-const ENDPOINTS: Readonly<Record<string, Methods>> = {
+const ENDPOINTS: EndpointTable<Endpoint> = {
   [paths.PERMANENT_PATH]: { POST: addPermanent },
   [paths.PERMANENT_LIST_PATH]: { GET: listPermanent },
   [paths.TEMPORARY_PATH]: { GET: listTemporary, POST: addTemporary },
@@ -36,41 +39,46 @@ const ENDPOINTS: Readonly<Record<string, Methods>> = {
   [paths.DECISIONS_PATH]: { GET: decisions },
   [paths.LOGS_PATH]: { GET: logs },
   [paths.CHECK_PATH]: { GET: check },
+  [paths.OPENAPI_PATH]: { GET: openApi },
 }
 
-const REMOVALS: ReadonlyArray<
-  readonly [prefix: string, remove: (call: ApiCall, network: Network) => Promise<string>]
-> = [
-  [`${paths.PERMANENT_PATH}/`, ({ gate }, network) => gate.removePermanent(network)],
-  [`${paths.TEMPORARY_PATH}/`, ({ gate }, network) => gate.removeTemporary(network)],
-]
+const ENTRY_ENDPOINTS: EntryEndpointTable<Endpoint> = {
+  [paths.PERMANENT_ENTRY]: { DELETE: removePermanent },
+  [paths.TEMPORARY_ENTRY]: { DELETE: removeTemporary },
+}
 
 /** The answer to an authorized request. Rejects with `GateError`; an unknown path is 404, an unknown method 405. */
 export async function answerApi(call: ApiCall): Promise<Response> {
-  const methods = Object.hasOwn(ENDPOINTS, call.path) ? ENDPOINTS[call.path] : undefined
-  if (methods !== undefined) {
-    const endpoint = Object.hasOwn(methods, call.request.method) ? methods[call.request.method] : undefined
-    return endpoint === undefined ? methodNotAllowed(Object.keys(methods).join(", ")) : endpoint(call)
-  }
-  for (const [prefix, remove] of REMOVALS) {
-    if (!call.path.startsWith(prefix)) continue
-    if (call.request.method !== "DELETE") return methodNotAllowed("DELETE")
-    const result = await remove(call, networkInPath(call.path.slice(prefix.length)))
-    return changed({ [paths.RESULT_HEADER]: result })
-  }
-  return text(404, "not found")
+  const found = lookUp(call.path)
+  if (found === null) return text(404, "not found")
+  const { methods, rest } = found
+  const endpoint = Object.hasOwn(methods, call.request.method) ? methods[call.request.method] : undefined
+  return endpoint === undefined ? methodNotAllowed(Object.keys(methods).join(", ")) : endpoint(call, rest)
 }
 
 /** The path as the documentation writes it, for what counts requests: an address in it becomes `{ip}`. */
 export function routeTemplate(path: string): string {
-  if (Object.hasOwn(ENDPOINTS, path)) return path
-  const [prefix] = REMOVALS.find(([prefix]) => path.startsWith(prefix)) ?? []
-  return prefix === undefined ? "other" : `${prefix}{ip}`
+  return lookUp(path)?.template ?? "other"
+}
+
+function lookUp(path: string): { template: string; methods: Methods; rest: string } | null {
+  const endpoints: Readonly<Record<string, Methods>> = ENDPOINTS
+  const methods = Object.hasOwn(endpoints, path) ? endpoints[path] : undefined
+  if (methods !== undefined) return { template: path, methods, rest: "" }
+  for (const [template, methods] of Object.entries(ENTRY_ENDPOINTS)) {
+    const base = template.slice(0, template.indexOf("{"))
+    if (path.startsWith(base)) return { template, methods, rest: path.slice(base.length) }
+  }
+  return null
 }
 
 async function addPermanent({ request, gate }: ApiCall): Promise<Response> {
   const result = await gate.addPermanent(requests.readPermanentBody(await readJsonBody(request)))
   return changed({ [paths.RESULT_HEADER]: result })
+}
+
+async function removePermanent({ gate }: ApiCall, rest: string): Promise<Response> {
+  return changed({ [paths.RESULT_HEADER]: await gate.removePermanent(networkInPath(rest)) })
 }
 
 async function listPermanent({ query, gate }: ApiCall): Promise<Response> {
@@ -83,6 +91,10 @@ async function addTemporary({ request, gate }: ApiCall): Promise<Response> {
     requests.readTemporaryBody(await readJsonBody(request)),
   )
   return changed({ [paths.RESULT_HEADER]: result, [paths.EXPIRES_HEADER]: answers.toTime(expiresAt) })
+}
+
+async function removeTemporary({ gate }: ApiCall, rest: string): Promise<Response> {
+  return changed({ [paths.RESULT_HEADER]: await gate.removeTemporary(networkInPath(rest)) })
 }
 
 async function listTemporary({ query, gate }: ApiCall): Promise<Response> {
@@ -125,14 +137,14 @@ async function logs({ query, gate }: ApiCall): Promise<Response> {
 }
 
 async function check({ query, gate }: ApiCall): Promise<Response> {
-  const parameters = new URLSearchParams(query)
-  const ip = requests.single(parameters, "ip")
-  if (ip === null) throw invalid("ip is missing")
-  const network = requests.readNetwork(ip)
+  const { network, all } = requests.readCheckQuery(new URLSearchParams(query))
   const coverage = await gate.check(network)
   const answer = answers.coverageToJson(network, coverage)
-  if (requests.single(parameters, "matches") !== "all") return json(answer)
-  return json({ ...answer, matches: coverage.matches.map(answers.matchToJson) })
+  return json(all ? { ...answer, matches: coverage.matches.map(answers.matchToJson) } : answer)
+}
+
+async function openApi(): Promise<Response> {
+  return jsonText(openApiText())
 }
 
 // The rest of the path is one network, percent-encoded or not, and decoded once: `10.0.0.0%2F8` and `10.0.0.0/8`.

@@ -50,7 +50,12 @@ export function authzDenied(): Response {
 }
 
 export function json(value: unknown): Response {
-  return new Response(JSON.stringify(value), { headers: { ...NO_STORE, "Content-Type": "application/json" } })
+  return jsonText(JSON.stringify(value))
+}
+
+/** JSON that is written already. */
+export function jsonText(text: string): Response {
+  return new Response(text, { headers: { ...NO_STORE, "Content-Type": "application/json" } })
 }
 
 /** The text that Prometheus collects. */

@@ -4,7 +4,7 @@ import { GateError } from "../core/errors.ts"
 import type { Gate } from "../core/gate.ts"
 import type { Log } from "../log.ts"
 import { statusToJson } from "../wire/answers.ts"
-import { API_PREFIX, AUTH_PATH, AUTHZ_PATH, STATUS_PATH } from "../wire/paths.ts"
+import { API_PREFIX, AUTH_PATH, AUTHZ_PATH, OPENAPI_PATH, STATUS_PATH } from "../wire/paths.ts"
 import { answerApi, type GateFor, routeTemplate } from "./api.ts"
 import { authorize, authorizeAny, type Decide } from "./auth.ts"
 import type { BearerTokens } from "./bearer.ts"
@@ -81,6 +81,7 @@ export function routes(parts: RouteParts): Routes {
       ),
       "/api": api,
       [`${API_PREFIX}*`]: api,
+      [OPENAPI_PATH]: api,
     },
     notFound: measured(
       () => "other",

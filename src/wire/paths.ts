@@ -4,6 +4,8 @@ export const AUTH_PATH = "/auth"
 /** The same decision for proxies that keep the client's method and path and accept only 200 (Envoy). */
 export const AUTHZ_PATH = "/authz"
 export const STATUS_PATH = "/status"
+/** The description of all this, for programs. It wants a token: who asks there instead of `/auth` must not get a 2xx. */
+export const OPENAPI_PATH = "/openapi.json"
 
 export const API_PREFIX = "/api/"
 export const PERMANENT_PATH = "/api/whitelist/perm"
@@ -22,6 +24,10 @@ export const DENIED_PATH = "/api/denied"
 export const DECISIONS_PATH = "/api/decisions"
 export const LOGS_PATH = "/api/logs"
 export const CHECK_PATH = "/api/check"
+
+/** One entry of a list, as the API's document writes it. */
+export const PERMANENT_ENTRY = `${PERMANENT_PATH}/{ip}` as const
+export const TEMPORARY_ENTRY = `${TEMPORARY_PATH}/{ip}` as const
 
 /** What a 204 did: `added`, `replaced`, `removed` or `absent`. */
 export const RESULT_HEADER = "Ipgate-Result"

@@ -38,6 +38,11 @@ const RULES: readonly Rule[] = [
     because: "the server and the client must speak the same words, and neither may bring its own",
   },
   {
+    of: "src/openapi/",
+    may: ["src/core/", "src/wire/"],
+    because: "it describes the words of the wire, and whoever prints it needs no server",
+  },
+  {
     of: "src/store/",
     may: ["src/core/", "libsql", "node:fs", "node:os", "node:path"],
     because: "SQL stays in one place, and that place knows nothing of HTTP",
@@ -55,7 +60,15 @@ const RULES: readonly Rule[] = [
   },
   {
     of: "src/http/",
-    may: ["src/core/", "src/wire/", "src/log.ts", "src/listen-address.ts", "node:crypto", "node:fs"],
+    may: [
+      "src/core/",
+      "src/wire/",
+      "src/openapi/",
+      "src/log.ts",
+      "src/listen-address.ts",
+      "node:crypto",
+      "node:fs",
+    ],
     because:
       "handlers see a Gate and an Allowlist; a handler that could reach the store would be a second write path",
   },
@@ -127,6 +140,7 @@ const LOADED_LATER: ReadonlyArray<readonly [from: string, to: RegExp, because: s
   ["cli/program.ts", /^cli\/completion\/answer\.ts$/, "only a shell that completes a line needs it"],
   ["cli/commands/manpage.ts", /^cli\/manual\//, "a package is made rarely, and the changelog is in it"],
   ["cli/commands/watch.ts", /^cli\/watch\//, "only the screen needs Ink and React"],
+  ["cli/commands/openapi.ts", /^src\/openapi\/document\.ts$/, "no other command describes the API"],
   ["cli/commands/doctor.ts", /^cli\/doctor\//, "no other command needs sockets, TLS and DNS"],
 ]
 
@@ -164,7 +178,7 @@ const RESERVED: ReadonlyArray<readonly [what: string, by: RegExp, because: strin
 const NOT_LOADED: ReadonlyArray<readonly [entry: string, pattern: RegExp, because: string]> = [
   [
     "cli/main.ts",
-    /libsql|^src\/store\/|^src\/gate\/local-gate|^src\/app\/(server|local)|^src\/http\/server|^(ink|react)$/,
+    /libsql|^src\/store\/|^src\/gate\/local-gate|^src\/app\/(server|local)|^src\/(http\/server|openapi\/)|^(ink|react)$/,
     "a client command starts faster without, and works where the driver cannot be unpacked (noexec /tmp)",
   ],
   ["src/app/server.ts", /prometheus/, "a server without metrics neither loads nor needs their library"],

@@ -37,7 +37,12 @@ const RESERVED: ReadonlyArray<
     "time comes from a Clock that was passed in, so a test can set it",
   ],
   ["chance", /\bMath\.random\(/, [], "what must be random here must not be guessed"],
-  ["the word whitelist", /whitelist/i, ["src/wire/paths.ts", "src/wire/answers.ts"], "only the wire says it"],
+  [
+    "the word whitelist",
+    /whitelist/i,
+    ["src/wire/paths.ts", "src/wire/answers.ts", "src/openapi/answer-schemas.ts"],
+    "only the wire says it",
+  ],
   ["a listener", /\bBun\.serve\(/, ["src/http/server.ts"], "its defaults are dangerous, and are set there"],
   [
     "a request",

@@ -9,6 +9,7 @@ import { RemoteGate, type Send } from "../../src/gate/remote-gate.ts"
 import { DEFAULT_TRUSTED_PROXIES } from "../../src/http/client-address.ts"
 import type { Routes } from "../../src/http/routes.ts"
 import { formatListenAddress } from "../../src/listen-address.ts"
+import { watchAnswers } from "../contract/watch.ts"
 import { FakeClock } from "../support/fake-clock.ts"
 import { dispatcher, silentLog, TOKEN } from "../support/gate-openers.ts"
 import { network } from "../support/parsed.ts"
@@ -60,9 +61,10 @@ async function server(
     new FakeClock(),
     silentLog,
   )
+  const unwatch = watchAnswers(running.addresses)
   let stopping: Promise<void> | undefined
   const stop = () => {
-    stopping ??= running.stop()
+    stopping ??= running.stop().then(unwatch)
     return stopping
   }
   stops.push(stop)

@@ -14,6 +14,7 @@ import {
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type ListenAddress, parseListenAddress } from "../../src/listen-address.ts"
+import { watchAnswers } from "../contract/watch.ts"
 import type { AuditRow } from "./running-server.ts"
 
 const ROOT = join(import.meta.dir, "../..")
@@ -177,6 +178,7 @@ export class Workplace {
   }
 
   private running(child: Bun.Subprocess, log: Output, addresses: readonly ListenAddress[]): ServerProcess {
+    void child.exited.then(watchAnswers(addresses))
     const tcp = addresses.find((address) => address.kind === "tcp")
     const first = addresses[0]
     const url = tcp === undefined ? "http://localhost" : `http://${tcp.hostname}:${tcp.port}`

@@ -17,6 +17,7 @@ import { type Log, lineLog } from "../../src/log.ts"
 import { LibsqlStore } from "../../src/store/libsql-store.ts"
 import type { Store, StoreConfig } from "../../src/store/store.ts"
 import { ThreadStore } from "../../src/store/thread-store.ts"
+import { watchAnswers } from "../contract/watch.ts"
 import { address } from "./parsed.ts"
 
 export type OpenedGate = {
@@ -90,10 +91,11 @@ export const openOverServer: OpenGate = async (path, clock) => {
   )
   const [listening] = server.addresses
   if (listening === undefined) throw new Error(`the server listens nowhere: ${lines.join("")}`)
+  const unwatch = watchAnswers(server.addresses)
   return {
     gate: openRemoteGate(formatListenAddress(listening), () => TOKEN),
     actor: LOOPBACK,
-    close: () => server.stop(),
+    close: () => server.stop().then(unwatch),
   }
 }
 

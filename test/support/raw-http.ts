@@ -2,6 +2,7 @@
 
 import { connect, type Socket } from "node:net"
 import type { ListenAddress } from "../../src/listen-address.ts"
+import { compareAnswer, isWatched } from "../contract/watch.ts"
 
 /** Milliseconds until a wait for bytes, or for the end of the connection, fails: nothing here takes that long. */
 const LONGEST_SILENCE = 3_000
@@ -124,7 +125,35 @@ export async function ask(
   options: { localAddress?: string; method?: string } = {},
 ): Promise<RawAnswer> {
   using connection = await RawConnection.open(to, options)
-  return await connection.ask(data, options.method)
+  const answer = await connection.ask(data, options.method)
+  const request = isWatched(to) ? wellFormed(data) : null
+  if (request !== null) {
+    const headers = new Headers(answer.headers.map(([name, value]): [string, string] => [name, value]))
+    await compareAnswer(request, { ...answer, headers })
+  }
+  return answer
+}
+
+/** A head that Bun takes has at most so many bytes, and so many fields. */
+const LARGEST_HEAD = 16_000
+const MOST_FIELDS = 200
+
+/** A request as the grammar wants it (RFC 9112), or `null`: what Bun says to others is no answer of the API. */
+function wellFormed(data: string | Uint8Array) {
+  const [head = "", ...rest] = (typeof data === "string" ? data : new TextDecoder().decode(data)).split(
+    "\r\n\r\n",
+  )
+  const [line = "", ...lines] = head.split("\r\n")
+  const [, method, target] = /^([A-Z]+) (\/[!-~]*) HTTP\/1\.1$/.exec(line) ?? []
+  if (method === undefined || target === undefined) return null
+  if (head.length > LARGEST_HEAD || lines.length > MOST_FIELDS) return null
+  const headers = new Headers()
+  for (const text of lines) {
+    const [, name, value] = /^([\w-]+):[ \t]*([\t -~]*)$/.exec(text) ?? []
+    if (name === undefined || value === undefined) return null
+    headers.append(name, value)
+  }
+  return { method, target, headers, body: headers.has("Transfer-Encoding") ? null : rest.join("\r\n\r\n") }
 }
 
 /** Everything that the server sends until it closes the connection by itself. */

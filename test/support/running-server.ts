@@ -8,6 +8,7 @@ import type { Clock } from "../../src/core/clock.ts"
 import { DEFAULT_TRUSTED_PROXIES } from "../../src/http/client-address.ts"
 import { formatListenAddress, type ListenAddress } from "../../src/listen-address.ts"
 import { lineLog } from "../../src/log.ts"
+import { watchAnswers } from "../contract/watch.ts"
 import { FakeClock } from "./fake-clock.ts"
 
 /** The token of a test server that is not given others. */
@@ -83,6 +84,7 @@ export async function runServer({
   )
   const [address] = server.addresses
   if (address === undefined) throw new Error("the server has no address")
+  const unwatch = watchAnswers(server.addresses)
   const tcp = server.addresses.find((one) => one.kind === "tcp")
   const url = tcp === undefined ? "http://localhost" : `http://${formatListenAddress(tcp)}`
   const token = tokens[0] ?? ""
@@ -136,6 +138,7 @@ export async function runServer({
     audit: async () => ((await read("/api/logs?limit=1000")) as AuditRow[]).reverse(),
     stop: async () => {
       await server.stop()
+      unwatch()
       if (given === undefined) rmSync(directory, { recursive: true, force: true })
     },
   }

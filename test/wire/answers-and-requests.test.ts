@@ -317,10 +317,10 @@ describe("where a follower begins", () => {
     ["tail=-1", null, "tail must be an integer from 0 to 1000"],
     ["tail=", null, "tail must be an integer from 0 to 1000"],
     ["tail=1&tail=1", null, "tail occurs more than once"],
-    ["after=-1", null, "the last event id must be a number"],
-    ["after=x", null, "the last event id must be a number"],
-    ["", "x", "the last event id must be a number"],
-    ["", "1e3", "the last event id must be a number"],
+    ["after=-1", null, "after must be an integer of 0 or more"],
+    ["after=x", null, "after must be an integer of 0 or more"],
+    ["", "x", "Last-Event-ID must be an integer of 0 or more"],
+    ["", "1e3", "Last-Event-ID must be an integer of 0 or more"],
   ])("%j with Last-Event-ID %j is refused", (query, lastEventId, message) => {
     expect(() => read(query, lastEventId)).toThrow(message)
   })
