@@ -1,6 +1,7 @@
 // The watch over answers sees what is wrong: each row is an answer that the document does not promise.
 
 import { describe, expect, test } from "bun:test"
+import { fault } from "../faults/fault.ts"
 import { type Answered, type Asked, faultsOf } from "./contract.ts"
 
 const NO_STORE = { "Cache-Control": "no-store" }
@@ -97,18 +98,27 @@ const BAD: ReadonlyArray<readonly [fault: string, request: Asked, answer: Answer
   ["that was taken", asked("POST /api/whitelist/temp", '{"ip":"192.0.2.7"}'), answered(204, ADDED)],
 ]
 
-describe("an answer", () => {
-  test.each(
-    GOOD.map(
-      ([request, answer]) => [request.method, request.target, answer.status, request, answer] as const,
-    ),
-  )("%s %s %i is as the document says", (_method, _target, _status, request, answer) => {
-    expect(faultsOf(request, answer)).toEqual([])
-  })
+describe(
+  fault(
+    "J-20",
+    "answers that the document does not promise, before the watch that sees all answers of the tests",
+    "each is found",
+  ),
+  () => {
+    test.each(
+      GOOD.map(
+        ([request, answer]) => [request.method, request.target, answer.status, request, answer] as const,
+      ),
+    )("%s %s %i is as the document says", (_method, _target, _status, request, answer) => {
+      expect(faultsOf(request, answer)).toEqual([])
+    })
 
-  test.each(
-    BAD.map(([fault, request, answer]) => [request.method, request.target, fault, request, answer] as const),
-  )("%s %s: %s", (_method, _target, fault, request, answer) => {
-    expect(faultsOf(request, answer).join()).toContain(fault)
-  })
-})
+    test.each(
+      BAD.map(
+        ([fault, request, answer]) => [request.method, request.target, fault, request, answer] as const,
+      ),
+    )("%s %s: %s", (_method, _target, fault, request, answer) => {
+      expect(faultsOf(request, answer).join()).toContain(fault)
+    })
+  },
+)

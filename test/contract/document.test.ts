@@ -9,6 +9,7 @@ import { ClientAddresses, DEFAULT_TRUSTED_PROXIES } from "../../src/http/client-
 import { routes } from "../../src/http/routes.ts"
 import { openApiText } from "../../src/openapi/document.ts"
 import { API_PREFIX } from "../../src/wire/paths.ts"
+import { fault } from "../faults/fault.ts"
 import { Workplace } from "../support/binary.ts"
 import { silentLog } from "../support/gate-openers.ts"
 import { type RunningServer, runServer } from "../support/running-server.ts"
@@ -69,54 +70,61 @@ describe("the document", () => {
   })
 })
 
-describe("the server and the document have the same", () => {
-  test("routes", () => {
-    const { paths } = routes({
-      decide: () => false,
-      clients: new ClientAddresses(DEFAULT_TRUSTED_PROXIES, "X-Real-IP"),
-      tokens: new BearerTokens([]),
-      gateFor: () => expect.unreachable(),
-      log: silentLog,
-    })
-    const served = Object.keys(paths).filter((path) => path !== "/api" && path !== `${API_PREFIX}*`)
-    const documented = Object.keys(DOCUMENT.paths).filter((path) => !path.startsWith(API_PREFIX))
-    expect(documented.map((path) => path.replace("{path}", "*")).toSorted()).toEqual(served.toSorted())
-  })
-
-  test.each(OPERATIONS.map((one) => [`${one.method} ${one.path}`, one] as const))(
-    "%s",
-    async (_name, { method, path }) => {
-      const target = path.replace("{ip}", "192.0.2.7").replace("{path}", "a/b")
-      const control = new AbortController()
-      // fetch sends no TRACE. The watch over answers compares the methods of each path with Allow.
-      const answer = await server.request(method === "TRACE" ? "PUT" : method, target, {
-        headers: { Authorization: `Bearer ${server.token}` },
-        signal: control.signal,
+describe(
+  fault(
+    "B-16 J-20",
+    "every operation of the document asked for, and every other method",
+    "server and document have the same",
+  ),
+  () => {
+    test("routes", () => {
+      const { paths } = routes({
+        decide: () => false,
+        clients: new ClientAddresses(DEFAULT_TRUSTED_PROXIES, "X-Real-IP"),
+        tokens: new BearerTokens([]),
+        gateFor: () => expect.unreachable(),
+        log: silentLog,
       })
-      const { status } = answer
-      control.abort()
-      expect(status).not.toBe(404)
-      expect(status).not.toBe(405)
-    },
-  )
+      const served = Object.keys(paths).filter((path) => path !== "/api" && path !== `${API_PREFIX}*`)
+      const documented = Object.keys(DOCUMENT.paths).filter((path) => !path.startsWith(API_PREFIX))
+      expect(documented.map((path) => path.replace("{path}", "*")).toSorted()).toEqual(served.toSorted())
+    })
 
-  test.each(Object.keys(DOCUMENT.paths).filter((path) => !path.startsWith("/authz")))(
-    "methods of %s, and no other",
-    async (path) => {
-      const target = path.replace("{ip}", "192.0.2.7")
-      const documented = Object.keys(DOCUMENT.paths[path] ?? {}).map((method) => method.toUpperCase())
-      for (const method of ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]) {
-        if (documented.includes(method)) continue
-        const { status, headers } = await server.api(method, target)
-        expect([method, status, headers.get("Allow")?.split(", ").toSorted()]).toEqual([
-          method,
-          405,
-          documented.toSorted(),
-        ])
-      }
-    },
-  )
-})
+    test.each(OPERATIONS.map((one) => [`${one.method} ${one.path}`, one] as const))(
+      "%s",
+      async (_name, { method, path }) => {
+        const target = path.replace("{ip}", "192.0.2.7").replace("{path}", "a/b")
+        const control = new AbortController()
+        // fetch sends no TRACE. The watch over answers compares the methods of each path with Allow.
+        const answer = await server.request(method === "TRACE" ? "PUT" : method, target, {
+          headers: { Authorization: `Bearer ${server.token}` },
+          signal: control.signal,
+        })
+        const { status } = answer
+        control.abort()
+        expect(status).not.toBe(404)
+        expect(status).not.toBe(405)
+      },
+    )
+
+    test.each(Object.keys(DOCUMENT.paths).filter((path) => !path.startsWith("/authz")))(
+      "methods of %s, and no other",
+      async (path) => {
+        const target = path.replace("{ip}", "192.0.2.7")
+        const documented = Object.keys(DOCUMENT.paths[path] ?? {}).map((method) => method.toUpperCase())
+        for (const method of ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]) {
+          if (documented.includes(method)) continue
+          const { status, headers } = await server.api(method, target)
+          expect([method, status, headers.get("Allow")?.split(", ").toSorted()]).toEqual([
+            method,
+            405,
+            documented.toSorted(),
+          ])
+        }
+      },
+    )
+  },
+)
 
 describe("/openapi.json", () => {
   test("is the document, and the binary prints the same bytes", async () => {

@@ -150,7 +150,14 @@ export class World {
     const databasePath = machine.path("0.db")
     if (database !== undefined) copyDatabase(database, databasePath)
     const server =
-      kind === "off-line" ? null : await runServer({ clock, directory: machine.home, databasePath })
+      kind === "off-line"
+        ? null
+        : await runServer({
+            clock,
+            directory: machine.home,
+            databasePath,
+            watched: database === undefined,
+          })
     const world = new World(kind, machine, server, databasePath)
     await prepare?.(world)
     return world

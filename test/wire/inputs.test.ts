@@ -9,6 +9,7 @@ import { DEFAULT_LIMIT, LARGEST_LIMIT } from "../../src/core/page.ts"
 import { choice, type Input, inDigits, integer, object } from "../../src/wire/inputs.ts"
 import { fromQuery, optional, required, withDefault } from "../../src/wire/parameters.ts"
 import * as requests from "../../src/wire/requests.ts"
+import { fault } from "../faults/fault.ts"
 import { ADDRESS_ROWS, NETWORK_ROWS } from "../support/corpus.ts"
 
 const ajv = new Ajv2020({ strict: true })
@@ -151,7 +152,7 @@ const NEVER = [
 
 const queryOf = (entries: Record<string, string>) => new URLSearchParams(entries)
 
-describe("limit", () => {
+describe(fault("J-11", "texts as a limit", "whole numbers from 1 to 1000 alone"), () => {
   const read = (limit: string) => requests.readPage(queryOf({ limit })).limit
 
   test.each([
