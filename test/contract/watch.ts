@@ -4,42 +4,11 @@
 // to it is looked at, whoever calls it, and each well-formed request of the raw client.
 
 import { afterAll, afterEach } from "bun:test"
-import { formatListenAddress, type ListenAddress } from "../../src/listen-address.ts"
-import type { Answered, Asked } from "./contract.ts"
-
-const watched = new Map<string, number>()
-const found: string[] = []
-
-/** Looks at the answers of a server from now on. The function that it returns ends that. */
-export function watchAnswers(addresses: readonly ListenAddress[]): () => void {
-  const names = addresses.map(formatListenAddress)
-  for (const name of names) watched.set(name, (watched.get(name) ?? 0) + 1)
-  let isOver = false
-  return () => {
-    if (isOver) return
-    isOver = true
-    for (const name of names) {
-      const left = (watched.get(name) ?? 1) - 1
-      if (left === 0) watched.delete(name)
-      else watched.set(name, left)
-    }
-  }
-}
-
-export function isWatched(address: ListenAddress): boolean {
-  return watched.has(formatListenAddress(address))
-}
-
-/** Compares one answer with the document. What is wrong fails the test that is running. */
-export async function compareAnswer(asked: Asked, answered: Answered): Promise<void> {
-  const { faultsOf } = await import("./contract.ts")
-  found.push(...faultsOf(asked, answered))
-}
+import { compareAnswer, isWatched, takeFaults } from "./watched.ts"
 
 function failOnFaults(): void {
-  const faults = found.splice(0)
-  if (faults.length > 0)
-    throw new Error(`not as the API's document says:\n${[...new Set(faults)].join("\n")}`)
+  const faults = takeFaults()
+  if (faults.length > 0) throw new Error(`not as the API's document says:\n${faults.join("\n")}`)
 }
 
 afterEach(failOnFaults)
@@ -55,7 +24,7 @@ async function watchingFetch(
   const request = input instanceof Request ? input : null
   const url = request?.url ?? String(input)
   const host = /^https?:\/\/([^/]*)/.exec(url)?.[1] ?? ""
-  if (!watched.has(init.unix === undefined ? host : `unix:${init.unix}`)) return answer
+  if (!isWatched(init.unix === undefined ? host : `unix:${init.unix}`)) return answer
   const asked = {
     method: init.method ?? request?.method ?? "GET",
     target: targetOf(url),

@@ -14,7 +14,7 @@ import {
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type ListenAddress, parseListenAddress } from "../../src/listen-address.ts"
-import { watchAnswers } from "../contract/watch.ts"
+import { watchAnswers } from "../contract/watched.ts"
 import type { AuditRow } from "./running-server.ts"
 
 const ROOT = join(import.meta.dir, "../..")

@@ -17,7 +17,7 @@ import { type Log, lineLog } from "../../src/log.ts"
 import { LibsqlStore } from "../../src/store/libsql-store.ts"
 import type { Store, StoreConfig } from "../../src/store/store.ts"
 import { ThreadStore } from "../../src/store/thread-store.ts"
-import { watchAnswers } from "../contract/watch.ts"
+import { watchAnswers } from "../contract/watched.ts"
 import { address } from "./parsed.ts"
 
 export type OpenedGate = {

@@ -1,8 +1,8 @@
 // A raw HTTP/1.1 client: bytes out, bytes in, so that nothing is tidied up on the way to the server or back.
 
 import { connect, type Socket } from "node:net"
-import type { ListenAddress } from "../../src/listen-address.ts"
-import { compareAnswer, isWatched } from "../contract/watch.ts"
+import { formatListenAddress, type ListenAddress } from "../../src/listen-address.ts"
+import { compareAnswer, isWatched } from "../contract/watched.ts"
 
 /** Milliseconds until a wait for bytes, or for the end of the connection, fails: nothing here takes that long. */
 const LONGEST_SILENCE = 3_000
@@ -126,7 +126,7 @@ export async function ask(
 ): Promise<RawAnswer> {
   using connection = await RawConnection.open(to, options)
   const answer = await connection.ask(data, options.method)
-  const request = isWatched(to) ? wellFormed(data) : null
+  const request = isWatched(formatListenAddress(to)) ? wellFormed(data) : null
   if (request !== null) {
     const headers = new Headers(answer.headers.map(([name, value]): [string, string] => [name, value]))
     await compareAnswer(request, { ...answer, headers })

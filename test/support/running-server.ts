@@ -8,7 +8,7 @@ import type { Clock } from "../../src/core/clock.ts"
 import { DEFAULT_TRUSTED_PROXIES } from "../../src/http/client-address.ts"
 import { formatListenAddress, type ListenAddress } from "../../src/listen-address.ts"
 import { lineLog } from "../../src/log.ts"
-import { watchAnswers } from "../contract/watch.ts"
+import { watchAnswers } from "../contract/watched.ts"
 import { FakeClock } from "./fake-clock.ts"
 
 /** The token of a test server that is not given others. */
