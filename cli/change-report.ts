@@ -2,7 +2,7 @@
 
 import type { AuditAction } from "../src/core/audit.ts"
 import type { ListName } from "../src/core/entry.ts"
-import { GateError } from "../src/core/errors.ts"
+import { GateError, type GateErrorCode } from "../src/core/errors.ts"
 import type { Network } from "../src/core/network.ts"
 import type { CommandEnv } from "./command-env.ts"
 import { EXIT } from "./exit.ts"
@@ -23,6 +23,8 @@ export type ChangeResult = {
   readonly warning?: string
 }
 
+const ENDS_THE_RUN: readonly GateErrorCode[] = ["unauthorized", "forbidden", "unavailable"]
+
 /**
  * Tries the change on every target. One that the database refuses does not keep the others from being tried; a gate
  * that is out of reach, or refuses the token, ends the run.
@@ -36,8 +38,7 @@ export async function eachTarget(
     try {
       results.push(...(await change(network)))
     } catch (error) {
-      if (!(error instanceof GateError) || error.code === "unauthorized" || error.code === "unavailable")
-        throw error
+      if (!(error instanceof GateError) || ENDS_THE_RUN.includes(error.code)) throw error
       const ip = network.toString()
       const { message } = error
       results.push({ ip, list: null, result: "error", action: null, message, line: `${ip}: ${message}` })

@@ -3,6 +3,7 @@
 import type { Config, Environment, Flags } from "../src/config.ts"
 import type { Clock } from "../src/core/clock.ts"
 import type { Gate } from "../src/core/gate.ts"
+import type { TokenRegistry } from "../src/core/token.ts"
 import type { Output } from "./output.ts"
 
 /** A terminal that a command takes over for a screen of its own. */
@@ -58,6 +59,8 @@ export type CommandEnv = {
   readonly config: (flags?: Flags) => Config
   /** Runs `use` with the gate that the options ask for, on-line or off-line, and closes it afterwards. */
   readonly withGate: <T>(use: (gate: Gate) => Promise<T>) => Promise<T>
+  /** The same with the named tokens. */
+  readonly withTokens: <T>(use: (tokens: TokenRegistry) => Promise<T>) => Promise<T>
   /** Sets the exit code of a run that does not throw. */
   readonly exitWith: (code: number) => void
 }

@@ -1,13 +1,18 @@
 // On-line or off-line: which gate a command gets. There is no fallback from one to the other.
 
-import { openRemoteGate } from "../src/app/remote.ts"
+import { openRemoteGate, openRemoteTokens } from "../src/app/remote.ts"
 import type { Config } from "../src/config.ts"
 import type { Gate } from "../src/core/gate.ts"
+import type { TokenRegistry } from "../src/core/token.ts"
 import { checkToken, readTokenFile } from "../src/token-file.ts"
 import type { GlobalOptions, ProcessEnv } from "./command-env.ts"
 import { UsageError } from "./exit.ts"
 
-export type OpenGate = { readonly gate: Gate; readonly close: () => Promise<void> }
+export type OpenGate = {
+  readonly gate: Gate
+  readonly tokens: TokenRegistry
+  readonly close: () => Promise<void>
+}
 
 /** Throws `UsageError` for options that exclude each other. */
 export async function connect(
@@ -26,7 +31,12 @@ export async function connect(
       "add --offline, or use --server",
     )
   }
-  return { gate: openRemoteGate(config.server, () => clientToken(config, process)), close: async () => {} }
+  const token = () => clientToken(config, process)
+  return {
+    gate: openRemoteGate(config.server, token),
+    tokens: openRemoteTokens(config.server, token),
+    close: async () => {},
+  }
 }
 
 /** The token to show: of the named file or variable, else of the files that a server on this machine makes. */

@@ -43,6 +43,7 @@ export type Failure = {
 const EXIT_OF: Readonly<Record<GateErrorCode, number>> = {
   invalid: EXIT.usage,
   unauthorized: EXIT.token,
+  forbidden: EXIT.token,
   conflict: EXIT.failed,
   unavailable: EXIT.unreachable,
   failed: EXIT.failed,

@@ -38,6 +38,12 @@ export class Output {
     if (!this.options.quiet && !this.options.json) this.options.writeError(`warning: ${printable(text)}\n`)
   }
 
+  /** Words beside an answer that goes on through a pipe. */
+  remark(text: string): void {
+    if (this.options.quiet || this.options.json) return
+    this.options.writeError(`${text.split("\n").map(printable).join("\n")}\n`)
+  }
+
   /** Columns under titles, as wide as their widest cell; the last one may be as long as it likes. */
   table(titles: readonly string[], rows: ReadonlyArray<readonly string[]>): void {
     if (this.options.quiet) return

@@ -19,9 +19,10 @@ import { openapiCommand } from "./commands/openapi.ts"
 import { proxyCommand } from "./commands/proxy.ts"
 import { serveCommand } from "./commands/serve.ts"
 import { statusCommand } from "./commands/status.ts"
+import { tokenCommand } from "./commands/token.ts"
 import { watchCommand } from "./commands/watch.ts"
 import { isShell } from "./completion/shells.ts"
-import { connect } from "./connect.ts"
+import { connect, type OpenGate } from "./connect.ts"
 import { EXIT, failureOf, UsageError } from "./exit.ts"
 import { Output } from "./output.ts"
 
@@ -40,6 +41,7 @@ const COMMANDS: readonly CommandFactory[] = [
   statusCommand,
   importCommand,
   exportCommand,
+  tokenCommand,
   proxyCommand,
   doctorCommand,
   completionCommand,
@@ -93,6 +95,14 @@ export function buildProgram(process: ProcessEnv): {
 } {
   let code: number = EXIT.done
   const program = new Command("ipgate")
+  async function connected<T>(use: (opened: OpenGate) => Promise<T>): Promise<T> {
+    const opened = await connect(env.options, env.config(), process)
+    try {
+      return await use(opened)
+    } finally {
+      await opened.close()
+    }
+  }
   const env: CommandEnv = {
     process,
     get options() {
@@ -114,14 +124,8 @@ export function buildProgram(process: ProcessEnv): {
         read: readFile,
       })
     },
-    withGate: async (use) => {
-      const { gate, close } = await connect(env.options, env.config(), process)
-      try {
-        return await use(gate)
-      } finally {
-        await close()
-      }
-    },
+    withGate: (use) => connected(({ gate }) => use(gate)),
+    withTokens: (use) => connected(({ tokens }) => use(tokens)),
     exitWith: (value) => {
       code = value
     },
@@ -142,7 +146,7 @@ export function buildProgram(process: ProcessEnv): {
     .addHelpText("before", EXAMPLES)
     .addHelpText("after", EPILOGUE)
   for (const factory of COMMANDS) program.addCommand(factory(env))
-  for (const command of [program, ...program.commands]) {
+  for (const command of withSubcommands(program)) {
     command
       .exitOverride()
       .helpOption("-h, --help", "print help")
@@ -161,6 +165,11 @@ export function buildProgram(process: ProcessEnv): {
       })
   }
   return { program, env, exitCode: () => code }
+}
+
+/** A command and everything below it. */
+function withSubcommands(command: Command): Command[] {
+  return [command, ...command.commands.flatMap(withSubcommands)]
 }
 
 function helpWidth({ isTerminal, columns }: ProcessEnv): number {

@@ -15,9 +15,9 @@ export function readTtl(text: string): number {
 }
 
 /** Seconds from `now` until a moment: `2026-11-21T18:00:00Z`, `2026-11-21 18:00` (local time), or `18:00` today. */
-export function readUntil(text: string, now: number): number {
+export function readUntil(text: string, now: number, option = "--until"): number {
   const moment = readMoment(text, now)
-  if (moment <= now) throw new UsageError(`--until ${text} is in the past`)
+  if (moment <= now) throw new UsageError(`${option} ${text} is in the past`)
   return inRange(Math.ceil((moment - now) / 1000))
 }
 

@@ -1,25 +1,39 @@
 // ipgate logs: what happened to the two lists, newest first, or as it happens.
 
 import { Command, Option } from "commander"
-import { AUDIT_ACTIONS, type AuditAction, type AuditQuery, type AuditRecord } from "../../src/core/audit.ts"
+import {
+  AUDIT_ACTIONS,
+  type AuditAction,
+  type AuditDetail,
+  type AuditQuery,
+  type AuditRecord,
+} from "../../src/core/audit.ts"
 import { formatDuration } from "../../src/core/duration.ts"
 import { explainNetwork } from "../../src/core/explain.ts"
 import type { Gate } from "../../src/core/gate.ts"
 import { Network } from "../../src/core/network.ts"
-import { LARGEST_LIMIT } from "../../src/core/page.ts"
+import { LARGEST_LIMIT, type Page } from "../../src/core/page.ts"
 import { quoted } from "../../src/core/printable.ts"
 import { keepFollowing } from "../../src/gate/keep-following.ts"
-import { auditRecordToJson } from "../../src/wire/answers.ts"
+import { auditDetailToJson, auditRecordToJson } from "../../src/wire/answers.ts"
 import type { CommandEnv } from "../command-env.ts"
 import { UsageError } from "../exit.ts"
 import { eachRow } from "../pages.ts"
 import { readSince, shortTime } from "../times.ts"
 
-type Options = { action?: AuditAction; ip?: string; since?: string; limit?: string; follow?: boolean }
+type Options = {
+  action?: AuditAction
+  ip?: string
+  since?: string
+  limit?: string
+  follow?: boolean
+  wide?: boolean
+}
 type Filter = Pick<AuditQuery, "action" | "network">
 
 const DEFAULT_ROWS = 50
 const TITLES = ["TIME", "ACTION", "IP", "TTL", "CLIENT", "REASON"]
+const WIDE_TITLES = ["ID", "TIME", "ACTION", "IP", "TTL", "CLIENT", "TOKEN", "REASON"]
 
 export function logsCommand(env: CommandEnv): Command {
   return new Command("logs")
@@ -29,6 +43,7 @@ export function logsCommand(env: CommandEnv): Command {
     .option("--ip <ip|cidr>", "only this entry, in any spelling")
     .option("--since <time>", "only since a time, or for the last 4h")
     .option("-n, --limit <count>", `at most so many rows (default ${DEFAULT_ROWS}, with --since all)`)
+    .option("--wide", "also show the id of each row, and the name of the token that did it")
     .option("-f, --follow", "go on, and show each change as it happens")
     .addHelpText(
       "before",
@@ -45,6 +60,12 @@ export function logsCommand(env: CommandEnv): Command {
           "with --follow, -n says how many earlier rows to show",
         )
       }
+      if (options.follow && options.wide) {
+        throw new UsageError(
+          "--follow and --wide exclude each other",
+          "the stream of changes does not say with which token they were made",
+        )
+      }
       const filter = filterOf(options)
       const since = options.since === undefined ? null : readSince(options.since, env.process.clock.wall())
       const wanted = rowsOf(options)
@@ -53,15 +74,31 @@ export function logsCommand(env: CommandEnv): Command {
         return env.withGate((gate) => follow(env, gate, filter, tail))
       }
       return env.withGate(async (gate) => {
-        const records: AuditRecord[] = []
-        for await (const record of eachRow((page) => gate.audit({ ...filter, ...page }), wanted)) {
-          if (since !== null && record.at < since) break
-          records.push(record)
+        if (options.wide) {
+          const rows = await newest((page) => gate.auditDetail({ ...filter, ...page }), wanted, since)
+          if (env.out.isJson) env.out.json(rows.map(auditDetailToJson))
+          else env.out.table(WIDE_TITLES, rows.map(wideRow))
+        } else {
+          const rows = await newest((page) => gate.audit({ ...filter, ...page }), wanted, since)
+          if (env.out.isJson) env.out.json(rows.map(auditRecordToJson))
+          else env.out.table(TITLES, rows.map(row))
         }
-        if (env.out.isJson) env.out.json(records.map(auditRecordToJson))
-        else env.out.table(TITLES, records.map(row))
       })
     })
+}
+
+/** Up to `wanted` rows, newest first, none from before `since`. */
+async function newest<R extends AuditRecord>(
+  ask: (page: Page) => Promise<R[]>,
+  wanted: number,
+  since: number | null,
+): Promise<R[]> {
+  const rows: R[] = []
+  for await (const row of eachRow(ask, wanted)) {
+    if (since !== null && row.at < since) break
+    rows.push(row)
+  }
+  return rows
 }
 
 function filterOf({ action, ip }: Options): Filter {
@@ -85,6 +122,11 @@ function row({ at, action, ip, ttlSeconds, actor, reason }: AuditRecord): string
     actor ?? "-",
     reason ?? "-",
   ]
+}
+
+function wideRow({ id, token, ...record }: AuditDetail): string[] {
+  const cells = row(record)
+  return [String(id), ...cells.slice(0, -1), token ?? "-", ...cells.slice(-1)]
 }
 
 /** Oldest first from here on, one line each, until the process is ended; through restarts of the server. */

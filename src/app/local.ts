@@ -3,6 +3,8 @@
 import { AUDIT_LOG_ROWS } from "../core/audit.ts"
 import type { Clock } from "../core/clock.ts"
 import type { Gate } from "../core/gate.ts"
+import { OFFLINE } from "../core/principal.ts"
+import type { TokenRegistry } from "../core/token.ts"
 import { loadDriver } from "../store/load-driver.ts"
 import { loadAllowlist } from "./load-allowlist.ts"
 import { assembleWritePath } from "./write-path.ts"
@@ -11,11 +13,11 @@ import { assembleWritePath } from "./write-path.ts"
 export async function openLocalGate(
   path: string,
   clock: Clock,
-): Promise<{ gate: Gate; close: () => Promise<void> }> {
+): Promise<{ gate: Gate; tokens: TokenRegistry; close: () => Promise<void> }> {
   const { LibsqlStore } = await loadDriver()
   const store = new LibsqlStore({ path, auditRows: AUDIT_LOG_ROWS })
   await store.open(clock.wall())
   const { allowlist } = await loadAllowlist(store, clock)
-  const { gate } = await assembleWritePath(store, allowlist, clock, clock.mono())
-  return { gate, close: () => store.close() }
+  const { gate, tokens } = await assembleWritePath(store, allowlist, clock, clock.mono())
+  return { gate: gate.as(null, OFFLINE), tokens, close: () => store.close() }
 }

@@ -2,7 +2,10 @@
 
 import { GateError } from "../core/errors.ts"
 import type { Gate } from "../core/gate.ts"
+import type { TokenRegistry } from "../core/token.ts"
+import type { Send } from "../gate/authorized-requests.ts"
 import { RemoteGate } from "../gate/remote-gate.ts"
+import { RemoteTokens } from "../gate/remote-tokens.ts"
 
 /** Milliseconds until a server that does not answer counts as out of reach. */
 const TIMEOUT = 10_000
@@ -12,11 +15,20 @@ const TIMEOUT = 10_000
  * answers there.
  */
 export function openRemoteGate(server: string, token: () => string): Gate {
+  return new RemoteGate(sendTo(server), token)
+}
+
+/** The named tokens of the same server. */
+export function openRemoteTokens(server: string, token: () => string): TokenRegistry {
+  return new RemoteTokens(sendTo(server), token)
+}
+
+function sendTo(server: string): Send {
   const unix = server.startsWith("unix:") ? server.slice("unix:".length) : undefined
   const base =
     unix !== undefined ? "http://localhost" : /^https?:\/\//.test(server) ? server : `http://${server}`
   const root = base.replace(/\/+$/, "")
-  return new RemoteGate(async (path, init) => {
+  return async (path, init) => {
     try {
       return await fetch(root + path, {
         ...init,
@@ -30,5 +42,5 @@ export function openRemoteGate(server: string, token: () => string): Gate {
         hint: "is `ipgate serve` running? --offline works on the database directly",
       })
     }
-  }, token)
+  }
 }

@@ -3,9 +3,11 @@
 import { AUDIT_LOG_ROWS } from "../core/audit.ts"
 import type { Clock } from "../core/clock.ts"
 import { Sweeper } from "../gate/sweeper.ts"
+import { TokenUpkeep } from "../gate/token-upkeep.ts"
 import { decideBy } from "../http/auth.ts"
 import { BearerTokens } from "../http/bearer.ts"
 import { ClientAddresses, type ClientIpHeader, type TrustedProxies } from "../http/client-address.ts"
+import { FailedSenders } from "../http/failed-senders.ts"
 import { routes } from "../http/routes.ts"
 import { type Listener, listen } from "../http/server.ts"
 import { formatListenAddress, type ListenAddress } from "../listen-address.ts"
@@ -75,16 +77,23 @@ export async function startServer(
       log.error("the database holds rows that are no networks; they let nobody in", { rows: badRows })
 
     path = await assembleWritePath(store, allowlist, clock, startedAt, metrics?.meter)
-    const { gate, queue, health, feed, counters, refused } = path
+    const { gate, tokens: registry, book, queue, health, feed, counters, refused } = path
+    if (path.badTokens > 0)
+      log.error("the database holds tokens that make no sense; nobody gets in with them", {
+        rows: path.badTokens,
+      })
     const sweeper = new Sweeper(allowlist, queue, clock)
+    const upkeep = new TokenUpkeep(registry, book)
     const clients = new ClientAddresses(config.trustedProxies, config.clientIpHeader)
     const decide = decideBy(allowlist, clients, counters, refused)
     let decisionFaults = 0
     const table = routes({
       decide: metrics === null ? decide : sampled(decide, metrics.meter, () => clock.mono()),
       clients,
-      tokens: new BearerTokens(tokens),
-      gateFor: (by) => gate.as(by),
+      tokens: new BearerTokens(tokens, book),
+      failures: new FailedSenders(clock),
+      registry,
+      gateFor: (by, principal) => gate.as(by, principal),
       log,
       decisionFailed: () => {
         decisionFaults++
@@ -108,6 +117,7 @@ export async function startServer(
     }
 
     sweeper.start()
+    upkeep.start()
     // While something is wrong the question is a change, so that a database that only answers is not called well.
     const ask = () =>
       health.ok ? health.watchRead(store.ping()) : health.watchRead(health.watchWrite(store.probe()))
@@ -130,6 +140,7 @@ export async function startServer(
           ),
         )
         sweeper.stop()
+        await upkeep.stop()
         await store.close()
       },
     }

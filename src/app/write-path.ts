@@ -6,13 +6,17 @@ import type { Clock } from "../core/clock.ts"
 import { DecisionCounters } from "../core/decision-counters.ts"
 import { EndedEntries } from "../core/ended-entries.ts"
 import { RefusedClients } from "../core/refused-clients.ts"
+import { TokenBook } from "../core/token-book.ts"
 import { applyCommitted, applyLateImport } from "../gate/apply.ts"
 import { ChangeFeed } from "../gate/change-feed.ts"
 import { Health } from "../gate/health.ts"
 import { LocalGate } from "../gate/local-gate.ts"
+import { LocalTokens } from "../gate/local-tokens.ts"
 import { type Meter, NO_METER } from "../meter.ts"
 import { CommitQueue } from "../store/commit-queue.ts"
 import type { Committed, Imported, Store } from "../store/store.ts"
+import type { TokenStore } from "../store/token-store.ts"
+import { newTokenSecret } from "../token-secret.ts"
 
 export type WritePath = {
   readonly gate: LocalGate
@@ -21,6 +25,10 @@ export type WritePath = {
   readonly feed: ChangeFeed
   readonly counters: DecisionCounters
   readonly refused: RefusedClients
+  readonly tokens: LocalTokens
+  readonly book: TokenBook
+  /** Tokens of the database that make no sense; nobody gets in with them. */
+  readonly badTokens: number
   /** Takes over what was committed; for an answer that comes after its caller has given up. */
   readonly accept: (changes: readonly Change[], committed: Committed) => void
   readonly acceptLateImport: (imported: Imported) => void
@@ -28,7 +36,7 @@ export type WritePath = {
 
 /** `startedAt` is on the monotonic clock: from there the uptime counts. Rejects if the store cannot be asked. */
 export async function assembleWritePath(
-  store: Store,
+  store: Store & TokenStore,
   allowlist: Allowlist,
   clock: Clock,
   startedAt: number,
@@ -39,6 +47,8 @@ export async function assembleWritePath(
   const ended = new EndedEntries()
   const counters = new DecisionCounters()
   const refused = new RefusedClients(clock)
+  const book = new TokenBook(clock)
+  const badTokens = book.learn(await store.tokens())
   feed.startAt((await store.auditSlice({ after: null, limit: 0 })).newest)
   const accept = (changes: readonly Change[], committed: Committed) => {
     feed.publish(applyCommitted(allowlist, ended, changes, committed))
@@ -58,7 +68,8 @@ export async function assembleWritePath(
     counters,
     refused,
   })
-  return { gate, queue, health, feed, counters, refused, accept, acceptLateImport }
+  const tokens = new LocalTokens({ store, queue, health, book, clock, newSecret: newTokenSecret })
+  return { gate, tokens, book, badTokens, queue, health, feed, counters, refused, accept, acceptLateImport }
 }
 
 type Write = (changes: readonly Change[]) => Promise<Committed>

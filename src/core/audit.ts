@@ -24,5 +24,8 @@ export type AuditRecord = {
   readonly actor: string | null
 }
 
+/** The same with its id and the name of the token that did it; `null` where there was none, as for an expiry. */
+export type AuditDetail = AuditRecord & { readonly id: number; readonly token: string | null }
+
 /** Which rows, newest first. */
 export type AuditQuery = Page & { readonly action?: AuditAction; readonly network?: Network }

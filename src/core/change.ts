@@ -17,12 +17,15 @@ export type Change =
       readonly network: Network
       readonly at: number
       readonly by: Actor
+      /** The name of the token that it was asked for with. */
+      readonly token?: string | undefined
     }
   | {
       readonly op: "add_temp"
       readonly network: Network
       readonly at: number
       readonly by: Actor
+      readonly token?: string | undefined
       readonly ttlSeconds: number
       readonly expiresAt: number
       readonly reason: string | null

@@ -3,11 +3,12 @@
 /**
  * - `invalid`: what was asked makes no sense; nothing was changed.
  * - `unauthorized`: the token is missing or refused.
- * - `conflict`: the permanent entry exists already.
+ * - `forbidden`: the token is good, but not for this; nothing was changed.
+ * - `conflict`: the permanent entry, or the name of the token, exists already.
  * - `unavailable`: the server or the database is out of reach, or did not answer in time.
  * - `failed`: the database refused the operation, or something broke that should not.
  */
-export type GateErrorCode = "invalid" | "unauthorized" | "conflict" | "unavailable" | "failed"
+export type GateErrorCode = "invalid" | "unauthorized" | "forbidden" | "conflict" | "unavailable" | "failed"
 
 /** An operation that could not do what was asked. The message is for people: what is wrong, where, what to do. */
 export class GateError extends Error {

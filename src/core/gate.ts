@@ -1,6 +1,6 @@
 // The gate: everything that an operator can do to the two lists, and all that can be asked of them.
 
-import type { AuditQuery, AuditRecord } from "./audit.ts"
+import type { AuditDetail, AuditQuery, AuditRecord } from "./audit.ts"
 import type { EndedEntry } from "./ended-entries.ts"
 import type { ListName, PermanentEntry, TemporaryEntry, TemporaryGrant } from "./entry.ts"
 import type { FeedEvent, FeedFilter, FeedStart } from "./feed.ts"
@@ -53,7 +53,7 @@ export type DecisionCounts = {
  * The one door to the lists, for the HTTP handlers and for the command line, on-line and off-line. When a promise
  * of a change is fulfilled, the change is durable, is in the audit log, and holds for the next decision. Every
  * method may reject with a `GateError`: `unavailable` or `failed` for a database or server out of order,
- * `unauthorized` where a token is asked for.
+ * `unauthorized` where a token is asked for, `forbidden` where the token is not good for that.
  */
 export interface Gate {
   /** Rejects with `conflict` if the entry is there. */
@@ -89,6 +89,8 @@ export interface Gate {
 
   /** Newest first. */
   audit(query: AuditQuery): Promise<AuditRecord[]>
+  /** The same rows, with who did it. */
+  auditDetail(query: AuditQuery): Promise<AuditDetail[]>
   check(network: Network): Promise<Coverage>
   status(): Promise<Status>
 }

@@ -1,6 +1,6 @@
 // Follows the changes for good: through restarts of the server, without missing or repeating one.
 
-import { GateError } from "../core/errors.ts"
+import { GateError, type GateErrorCode } from "../core/errors.ts"
 import type { FeedEvent, FeedFilter, FeedStart } from "../core/feed.ts"
 import type { Gate } from "../core/gate.ts"
 
@@ -16,6 +16,9 @@ export type FollowOptions = {
 
 const FIRST_PAUSE = 100
 const LONGEST_PAUSE = 2_000
+
+/** Another try would get the same answer. */
+const FINAL: readonly GateErrorCode[] = ["unauthorized", "forbidden", "invalid"]
 
 /** Ends only when `signal` is aborted. A refused token or a question that makes no sense is thrown at once. */
 export async function* keepFollowing(gate: Gate, options: FollowOptions): AsyncGenerator<FollowEvent> {
@@ -33,8 +36,7 @@ export async function* keepFollowing(gate: Gate, options: FollowOptions): AsyncG
         pause = FIRST_PAUSE
       }
     } catch (cause) {
-      if (!(cause instanceof GateError) || cause.code === "unauthorized" || cause.code === "invalid")
-        throw cause
+      if (!(cause instanceof GateError) || FINAL.includes(cause.code)) throw cause
       // What was never there has not been lost: whoever asks is told at once.
       if (!reached) throw cause
       error = cause

@@ -2,7 +2,7 @@
 // line use this one, and nothing else changes a list.
 
 import type { Allowlist } from "../core/allowlist.ts"
-import type { AuditQuery, AuditRecord } from "../core/audit.ts"
+import type { AuditDetail, AuditQuery, AuditRecord } from "../core/audit.ts"
 import type { Actor, Change, Outcome } from "../core/change.ts"
 import { type Clock, LATEST_TIME } from "../core/clock.ts"
 import type { DecisionCounters } from "../core/decision-counters.ts"
@@ -21,6 +21,7 @@ import type {
 } from "../core/gate.ts"
 import { Network } from "../core/network.ts"
 import type { Page } from "../core/page.ts"
+import { forbidden, mayChange, mayCheck, mayImport, type Principal } from "../core/principal.ts"
 import type { RefusedClients } from "../core/refused-clients.ts"
 import type { Status } from "../core/status.ts"
 import type { CommitQueue } from "../store/commit-queue.ts"
@@ -53,11 +54,15 @@ export class LocalGate implements Gate {
   constructor(
     private readonly parts: LocalGateParts,
     private readonly by: Actor = null,
+    private readonly principal: Principal | null = null,
   ) {}
 
-  /** The same gate, acting for this client: its address goes into the audit log. */
-  as(by: Actor): LocalGate {
-    return new LocalGate(this.parts, by)
+  /**
+   * The same gate, acting for this client, whose address goes into the audit log, and with the powers of this
+   * principal: what is beyond them rejects with `forbidden`. `null` is this process itself.
+   */
+  as(by: Actor, principal: Principal | null = null): LocalGate {
+    return new LocalGate(this.parts, by, principal)
   }
 
   async addPermanent(network: Network): Promise<"added"> {
@@ -93,11 +98,13 @@ export class LocalGate implements Gate {
     return entries.filter(({ ip }) => this.isActive(ip))
   }
 
-  import({ lines, prune }: ImportRequest): Promise<ImportCounts> {
+  async import({ lines, prune }: ImportRequest): Promise<ImportCounts> {
+    const { principal } = this
+    if (principal !== null && !mayImport(principal)) throw forbidden(principal, this.by)
     const { queue, store, health, allowlist, clock, feed } = this.parts
     return queue.exclusive(async () => {
       const { present, absent, before, after, ...counts } = await health.watchWrite(
-        store.import(lines, { at: clock.wall(), by: this.by, prune }),
+        store.import(lines, { at: clock.wall(), by: this.by, token: principal?.name, prune }),
       )
       await applyImported(allowlist, { present, absent })
       feed.publish(await this.importedEvents(before, after))
@@ -112,6 +119,10 @@ export class LocalGate implements Gate {
 
   audit(query: AuditQuery): Promise<AuditRecord[]> {
     return this.read(this.parts.store.audit(query))
+  }
+
+  auditDetail(query: AuditQuery): Promise<AuditDetail[]> {
+    return this.read(this.parts.store.auditDetail(query))
   }
 
   async *follow(start: FeedStart, filter: FeedFilter, signal: AbortSignal): AsyncGenerator<FeedEvent> {
@@ -161,6 +172,8 @@ export class LocalGate implements Gate {
   }
 
   async check(network: Network): Promise<Coverage> {
+    const { principal, by } = this
+    if (principal !== null && !mayCheck(principal, by, network)) throw forbidden(principal, by)
     return this.parts.allowlist.check(network)
   }
 
@@ -175,12 +188,14 @@ export class LocalGate implements Gate {
     }
   }
 
-  private stamp(): { at: number; by: Actor } {
-    return { at: this.parts.clock.wall(), by: this.by }
+  private stamp() {
+    return { at: this.parts.clock.wall(), by: this.by, token: this.principal?.name }
   }
 
   /** The outcome of the change, when it is durable. */
   private async write(change: Change): Promise<Outcome> {
+    const { principal, by } = this
+    if (principal !== null && !mayChange(principal, by, change)) throw forbidden(principal, by)
     const { queue, allowlist, clock } = this.parts
     const changes = [change]
     // An entry that has ended is gone for everybody who asks, so the log must say so before it tells of the next change.

@@ -1,9 +1,13 @@
 // The endpoints that want a token: decode, ask the gate, answer.
 
 import type { Actor } from "../core/change.ts"
+import type { Credential } from "../core/credential.ts"
 import { invalid } from "../core/errors.ts"
 import type { Gate } from "../core/gate.ts"
 import type { Network } from "../core/network.ts"
+import { forbidden, type Principal } from "../core/principal.ts"
+import type { TokenRegistry } from "../core/token.ts"
+import type { Log } from "../log.ts"
 import { openApiText } from "../openapi/document.ts"
 import type { EndpointTable, EntryEndpointTable } from "../openapi/operations.ts"
 import * as answers from "../wire/answers.ts"
@@ -11,6 +15,9 @@ import * as paths from "../wire/paths.ts"
 import * as requests from "../wire/requests.ts"
 import { LARGEST_IMPORT, readBody, readJsonBody } from "./request-body.ts"
 import { changed, eventStream, json, jsonText, lines, methodNotAllowed, text } from "./responses.ts"
+import { mayAsk } from "./scopes.ts"
+import { createToken, listTokens, revokeToken } from "./tokens.ts"
+import { untilTokenEnds } from "./until-token-ends.ts"
 
 /** What an endpoint needs of a request that has shown its token. `path` and `query` are raw text. */
 export type ApiCall = {
@@ -18,10 +25,14 @@ export type ApiCall = {
   readonly path: string
   readonly query: string
   readonly gate: Gate
+  readonly credential: Credential
+  readonly by: Actor
+  readonly tokens: TokenRegistry
+  readonly log: Log
 }
 
-/** The gate that acts for a client. */
-export type GateFor = (by: Actor) => Gate
+/** The gate that acts for a client with the powers of a principal; `null` is this process itself. */
+export type GateFor = (by: Actor, principal: Principal | null) => Gate
 
 /** `rest` is the end of the path where the table has a part in braces: raw text. */
 type Endpoint = (call: ApiCall, rest: string) => Promise<Response>
@@ -39,21 +50,35 @@ const ENDPOINTS: EndpointTable<Endpoint> = {
   [paths.DECISIONS_PATH]: { GET: decisions },
   [paths.LOGS_PATH]: { GET: logs },
   [paths.CHECK_PATH]: { GET: check },
+  [paths.TOKENS_PATH]: { GET: listTokens, POST: createToken },
   [paths.OPENAPI_PATH]: { GET: openApi },
 }
 
 const ENTRY_ENDPOINTS: EntryEndpointTable<Endpoint> = {
   [paths.PERMANENT_ENTRY]: { DELETE: removePermanent },
   [paths.TEMPORARY_ENTRY]: { DELETE: removeTemporary },
+  [paths.TOKEN_ENTRY]: { DELETE: revokeToken },
 }
 
-/** The answer to an authorized request. Rejects with `GateError`; an unknown path is 404, an unknown method 405. */
+/** Every endpoint, as `GET /api/logs` and `DELETE /api/tokens/{name}`. */
+export const API_ENDPOINTS: readonly string[] = Object.entries({ ...ENDPOINTS, ...ENTRY_ENDPOINTS }).flatMap(
+  ([path, methods]) => Object.keys(methods).map((method) => `${method} ${path}`),
+)
+
+/**
+ * The answer to a request with a token. Rejects with `GateError`, with `forbidden` if the token is not good for the
+ * endpoint; an unknown path is 404, an unknown method 405.
+ */
 export async function answerApi(call: ApiCall): Promise<Response> {
   const found = lookUp(call.path)
   if (found === null) return text(404, "not found")
-  const { methods, rest } = found
-  const endpoint = Object.hasOwn(methods, call.request.method) ? methods[call.request.method] : undefined
-  return endpoint === undefined ? methodNotAllowed(Object.keys(methods).join(", ")) : endpoint(call, rest)
+  const { template, methods, rest } = found
+  const { method } = call.request
+  const endpoint = Object.hasOwn(methods, method) ? methods[method] : undefined
+  if (endpoint === undefined) return methodNotAllowed(Object.keys(methods).join(", "))
+  const { principal } = call.credential
+  if (!mayAsk(principal, `${method} ${template}`)) throw forbidden(principal, call.by)
+  return endpoint(call, rest)
 }
 
 /** The path as the documentation writes it, for what counts requests: an address in it becomes `{ip}`. */
@@ -114,12 +139,13 @@ async function exportEntries({ gate }: ApiCall): Promise<Response> {
   return lines(await pieces.next(), pieces)
 }
 
-async function events({ request, query, gate }: ApiCall): Promise<Response> {
+async function events({ request, query, gate, credential }: ApiCall): Promise<Response> {
   const { start, filter } = requests.readFeedQuery(
     new URLSearchParams(query),
     request.headers.get("Last-Event-ID"),
   )
-  return eventStream(gate.follow(start, filter, request.signal))
+  const follow = (signal: AbortSignal) => gate.follow(start, filter, signal)
+  return eventStream(untilTokenEnds(credential, request.signal, follow))
 }
 
 async function denied({ query, gate }: ApiCall): Promise<Response> {
@@ -132,8 +158,12 @@ async function decisions({ gate }: ApiCall): Promise<Response> {
 }
 
 async function logs({ query, gate }: ApiCall): Promise<Response> {
-  const records = await gate.audit(requests.readAuditQuery(new URLSearchParams(query)))
-  return json(records.map(answers.auditRecordToJson))
+  const parameters = new URLSearchParams(query)
+  const wanted = requests.readAuditQuery(parameters)
+  if (requests.readDetail(parameters)) {
+    return json((await gate.auditDetail(wanted)).map(answers.auditDetailToJson))
+  }
+  return json((await gate.audit(wanted)).map(answers.auditRecordToJson))
 }
 
 async function check({ query, gate }: ApiCall): Promise<Response> {

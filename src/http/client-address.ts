@@ -43,6 +43,15 @@ export class ClientAddresses {
     return this.ofRequest(request, peer) ?? (peer === null ? null : Address.parse(peer))
   }
 
+  /**
+   * The same where it decides what the client may do. A trusted proxy that names nobody, or nobody that can be
+   * understood, is not taken for its client: `null`, because with its own address it would let in whoever it asks for.
+   */
+  ownAddress(request: Request, peer: Peer): Address | null {
+    if (this.trusts(peer)) return this.ofRequest(request, peer)
+    return peer === null ? null : Address.parse(peer)
+  }
+
   /** True if this peer may name the client. A peer that is not known is never trusted. */
   trusts(peer: Peer): boolean {
     if (peer === null) return false

@@ -96,6 +96,14 @@ export function eventStream(events: AsyncIterable<FeedEvent>): Response {
   return new Response(body, { headers: { ...NO_STORE, "Content-Type": "text/event-stream" } })
 }
 
+/** The 201 of what has a place of its own from now on. */
+export function created(location: string, value: unknown): Response {
+  return new Response(JSON.stringify(value), {
+    status: 201,
+    headers: { ...NO_STORE, "Content-Type": "application/json", Location: location },
+  })
+}
+
 /** The 204 of a change that was made; `headers` say what it did. */
 export function changed(headers: Readonly<Record<string, string>>): Response {
   return new Response(null, { status: 204, headers: { ...NO_STORE, ...headers } })
@@ -112,7 +120,7 @@ export function methodNotAllowed(allow: string): Response {
   return new Response("method not allowed\n", { status: 405, headers: { ...TEXT, Allow: allow } })
 }
 
-/** RFC 6750: the same challenge and body for a missing, a wrong and a malformed token. */
+/** RFC 6750: the same challenge and body for a missing, a malformed, a wrong, a revoked and an expired token. */
 export function unauthorized(): Response {
   return new Response("missing or invalid token\n", {
     status: 401,
@@ -120,9 +128,13 @@ export function unauthorized(): Response {
   })
 }
 
+/** RFC 6750, section 3.1. */
+const INSUFFICIENT_SCOPE = 'Bearer error="insufficient_scope"'
+
 /** The answer for an operation that could not be done. What went wrong inside stays in the server's log. */
 export function failure(error: GateError): Response {
-  return new Response(`${error.message}\n`, { status: statusOf(error.code), headers: TEXT })
+  const headers = error.code === "forbidden" ? { ...TEXT, "WWW-Authenticate": INSUFFICIENT_SCOPE } : TEXT
+  return new Response(`${error.message}\n`, { status: statusOf(error.code), headers })
 }
 
 export function internalError(): Response {

@@ -1,7 +1,9 @@
 // Which handler answers which path. Plain data, so that tests and clients call it without a port.
 
+import type { Credential } from "../core/credential.ts"
 import { GateError } from "../core/errors.ts"
 import type { Gate } from "../core/gate.ts"
+import type { TokenRegistry } from "../core/token.ts"
 import type { Log } from "../log.ts"
 import { statusToJson } from "../wire/answers.ts"
 import { API_PREFIX, AUTH_PATH, AUTHZ_PATH, OPENAPI_PATH, STATUS_PATH } from "../wire/paths.ts"
@@ -9,6 +11,7 @@ import { answerApi, type GateFor, routeTemplate } from "./api.ts"
 import { authorize, authorizeAny, type Decide } from "./auth.ts"
 import type { BearerTokens } from "./bearer.ts"
 import type { ClientAddresses } from "./client-address.ts"
+import type { FailedSenders } from "./failed-senders.ts"
 import { guarded, type Handler, type Peer } from "./guard.ts"
 import { BodyTooLarge } from "./request-body.ts"
 import {
@@ -25,6 +28,8 @@ export type RouteParts = {
   readonly decide: Decide
   readonly clients: ClientAddresses
   readonly tokens: BearerTokens
+  readonly failures: FailedSenders
+  readonly registry: TokenRegistry
   readonly gateFor: GateFor
   readonly log: Log
   /** Told of each decision that threw, before the answer, which is never a yes. */
@@ -46,7 +51,7 @@ export type Routes = {
 }
 
 export function routes(parts: RouteParts): Routes {
-  const { decide, clients, tokens, gateFor, log, decisionFailed, measured = (_, handle) => handle } = parts
+  const { decide, clients, gateFor, log, decisionFailed, measured = (_, handle) => handle } = parts
   const failed = (cause: unknown) => answerFailure(cause, log)
   const decisionBroke = (cause: unknown) => {
     decisionFailed?.()
@@ -64,11 +69,7 @@ export function routes(parts: RouteParts): Routes {
   const authz = guarded((request, peer) => authorizeAny(request, peer, decide), deniedAfterFault)
   const api = measured(
     (request) => routeTemplate(target(request.url).path),
-    guarded(
-      (request, peer) =>
-        tokens.accepts(request) ? answerAuthorized(request, peer, clients, gateFor) : unauthorized(),
-      failed,
-    ),
+    guarded((request, peer) => answerWithToken(request, peer, parts), failed),
   )
   return {
     paths: {
@@ -77,7 +78,7 @@ export function routes(parts: RouteParts): Routes {
       [`${AUTHZ_PATH}/*`]: authz,
       [STATUS_PATH]: measured(
         () => STATUS_PATH,
-        guarded((request) => status(request, gateFor(null)), failed),
+        guarded((request) => status(request, gateFor(null, null)), failed),
       ),
       "/api": api,
       [`${API_PREFIX}*`]: api,
@@ -91,17 +92,30 @@ export function routes(parts: RouteParts): Routes {
   }
 }
 
+function answerWithToken(request: Request, peer: Peer, parts: RouteParts): Response | Promise<Response> {
+  const { tokens, failures, clients } = parts
+  const shown = tokens.verify(request)
+  // Nobody guesses by showing nothing.
+  if (shown === "absent") return unauthorized()
+  if (shown === "unknown") return failures.answer(clients.ofApiClient(request, peer), unauthorized)
+  return answerAuthorized(request, peer, shown, parts)
+}
+
 function answerAuthorized(
   request: Request,
   peer: Peer,
-  clients: ClientAddresses,
-  gateFor: GateFor,
+  credential: Credential,
+  { clients, gateFor, registry, log }: RouteParts,
 ): Promise<Response> {
+  const { principal } = credential
+  const by =
+    principal.scope === "self" ? clients.ownAddress(request, peer) : clients.ofApiClient(request, peer)
   const { path, query } = target(request.url)
-  return answerApi({ request, path, query, gate: gateFor(clients.ofApiClient(request, peer)) })
+  const gate = gateFor(by, principal)
+  return answerApi({ request, path, query, gate, credential, by, tokens: registry, log })
 }
 
-async function status(request: Request, gate: Gate): Promise<Response> {
+async function status(request: Request, gate: Pick<Gate, "status">): Promise<Response> {
   if (request.method !== "GET" && request.method !== "HEAD") return methodNotAllowed("GET, HEAD")
   return json(statusToJson(await gate.status()))
 }

@@ -1,9 +1,11 @@
 // What the JSON of the answers looks like, each beside the function of wire/answers.ts that writes it.
 
 import { AUDIT_ACTIONS } from "../core/audit.ts"
+import { TOKEN_SCOPES, TOKEN_STATES } from "../core/token.ts"
 import type * as answers from "../wire/answers.ts"
 import type { JsonSchema } from "../wire/inputs.ts"
 import { ADDRESS_SCHEMA, NETWORK_SCHEMA } from "../wire/network-schema.ts"
+import type * as tokens from "../wire/tokens.ts"
 
 /** What a function writes must have these members and no others: the compiler compares the two. */
 type Written<F extends (...of: never[]) => object> = { readonly [N in keyof ReturnType<F>]-?: JsonSchema }
@@ -68,6 +70,37 @@ const auditRecord: Written<typeof answers.auditRecordToJson> = {
   ),
 }
 
+/** Of the rich form. */
+const auditDetail: Omit<Written<typeof answers.auditDetailToJson>, keyof typeof auditRecord> = {
+  id: count("With detail=1: the number of the record, as in the stream of changes."),
+  token: nullable(
+    text(
+      "With detail=1: the name of the token that it was done with; file for the token file, offline for a command without a server, null for an entry that ended by itself.",
+    ),
+  ),
+}
+
+const token: Written<typeof tokens.tokenToJson> = {
+  name: text("What the log calls it."),
+  scope: oneOf(TOKEN_SCOPES, "What may be done with it."),
+  max_ttl_seconds: nullable({
+    type: "integer",
+    minimum: 1,
+    description: "The longest lifetime of an entry.",
+  }),
+  within: nullable(network("The network in which entries must lie.")),
+  created: time("When it was made."),
+  expires: nullable(time("Until when it is good; null until it is revoked.")),
+  last_used: nullable(time("When it was shown last.")),
+  revoked: nullable(time("When it was revoked.")),
+  state: oneOf(TOKEN_STATES, "Whether it counts; invalid for a row of the database that nobody understands."),
+}
+
+const newToken: Written<typeof tokens.newTokenToJson> = {
+  ...token,
+  token: text("The secret, for the header Authorization. It is not shown again."),
+}
+
 const importCounts: Written<typeof answers.importCountsToJson> = {
   added: count("Entries that were on no list."),
   replaced: count("Temporary entries that got another lifetime or reason."),
@@ -130,10 +163,15 @@ export const SCHEMAS = {
   Status: object("How the service is.", status),
   PermanentEntry: object("An entry of the permanent list.", permanentEntry),
   TemporaryEntry: object("An entry of the temporary list.", temporaryEntry),
-  AuditRecord: object("One record of the log.", auditRecord),
+  AuditRecord: {
+    ...object("One record of the log.", auditRecord),
+    properties: { ...auditRecord, ...auditDetail },
+  },
   ImportCounts: object("What an import did.", importCounts),
   RefusedClient: object("A client that was refused lately.", refusedClient),
   DecisionCounts: object("Decisions since the start of the server.", decisionCounts),
+  Token: object("A named token.", token),
+  NewToken: object("A named token that was just made.", newToken),
   Match: object("An active entry that contains what was asked about.", match),
   Coverage: { ...asked, properties: { ...coverage, matches } },
 } as const satisfies Readonly<Record<string, JsonSchema>>

@@ -42,8 +42,17 @@ export const METHOD_NOT_ALLOWED: Answers = {
 
 /** What every operation that wants a token can answer besides. */
 const GUARDED: Answers = {
-  401: refusal("Unauthorized", "The token is missing, malformed or wrong: the answer does not say which.", {
-    "WWW-Authenticate": { type: "string", const: "Bearer", description: "The challenge of RFC 6750." },
+  401: refusal(
+    "Unauthorized",
+    "The token is missing, malformed, wrong, revoked or expired: the answer does not say which. Whoever keeps sending wrong ones waits for it.",
+    { "WWW-Authenticate": { type: "string", const: "Bearer", description: "The challenge of RFC 6750." } },
+  ),
+  403: refusal("Forbidden", "The token is not good for this. The body says what it is good for.", {
+    "WWW-Authenticate": {
+      type: "string",
+      const: 'Bearer error="insufficient_scope"',
+      description: "The challenge of RFC 6750, section 3.1.",
+    },
   }),
   ...METHOD_NOT_ALLOWED,
   500: refusal(

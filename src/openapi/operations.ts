@@ -2,6 +2,7 @@
 
 import * as paths from "../wire/paths.ts"
 import * as requests from "../wire/requests.ts"
+import * as tokens from "../wire/tokens.ts"
 import { arrayOf, schemaNamed } from "./answer-schemas.ts"
 import { changed, guarded, json, NO_SNIFF, refusal } from "./answers.ts"
 import { PUBLIC_OPERATIONS } from "./decisions.ts"
@@ -108,7 +109,7 @@ const TOKEN_OPERATIONS = [
     path: paths.LOGS_PATH,
     id: "logs",
     summary: "The log of all changes, the newest first",
-    parameters: [...FILTER, ...PAGE],
+    parameters: [...FILTER, ...PAGE, requests.DETAIL],
     answers: json("The records.", arrayOf("AuditRecord")),
   },
   {
@@ -147,6 +148,43 @@ const TOKEN_OPERATIONS = [
     summary: "Whether an address or a network is let in, and by which entry",
     parameters: [requests.ASKED_IP, requests.MATCHES],
     answers: json("The answer.", schemaNamed("Coverage")),
+  },
+  {
+    method: "GET",
+    path: paths.TOKENS_PATH,
+    id: "listTokens",
+    summary: "The named tokens, by name, also those that have ended",
+    parameters: PAGE,
+    answers: json("The tokens, without their secrets.", arrayOf("Token")),
+  },
+  {
+    method: "POST",
+    path: paths.TOKENS_PATH,
+    id: "createToken",
+    summary: "Make a named token",
+    description: "The answer is the only one that ever holds the secret.",
+    body: { type: "application/json", schema: tokens.TOKEN_BODY.schema },
+    answers: {
+      201: {
+        description: "Made.",
+        content: { type: "application/json", schema: schemaNamed("NewToken") },
+        headers: { Location: { type: "string", description: "The path of the token." } },
+      },
+      409: refusal("NameInUse", "There is, or was, a token of this name."),
+    },
+  },
+  {
+    method: "DELETE",
+    path: paths.TOKEN_ENTRY,
+    id: "revokeToken",
+    summary: "Revoke a named token, for the very next request",
+    parameters: [tokens.PATH_NAME],
+    answers: {
+      ...changed("Revoked, or it was before.", ["revoked", "unchanged"]),
+      404: refusal("NoToken", "There is no token of this name.", {
+        [paths.RESULT_HEADER]: { type: "string", const: "absent", description: "What the request did." },
+      }),
+    },
   },
   {
     method: "GET",

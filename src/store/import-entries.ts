@@ -49,8 +49,9 @@ function revision(connection: Connection): number {
 }
 
 /** Takes every permanent entry off that the bulk does not name, if that was asked for. */
-function prune(connection: Connection, bulk: Bulk, { at, by, prune }: ImportOptions): SortedNetworks {
+function prune(connection: Connection, bulk: Bulk, options: ImportOptions): SortedNetworks {
   const removed = new SortedNetworks()
+  const { prune } = options
   if (prune === null) return removed
   readSnapshot(connection, (chunk) => {
     if (chunk.list !== "perm") return
@@ -64,31 +65,31 @@ function prune(connection: Connection, bulk: Bulk, { at, by, prune }: ImportOpti
     )
   }
   for (const networks of removed.batches(BATCH)) {
-    run(connection, removePermanentKeys(networks.map(hexKey), at, by))
+    run(connection, removePermanentKeys(networks.map(hexKey), options))
   }
   return removed
 }
 
 /** How many were not there before. */
-function addPermanent(connection: Connection, bulk: Bulk, { at, by }: ImportOptions): number {
+function addPermanent(connection: Connection, bulk: Bulk, options: ImportOptions): number {
   let added = 0
   let batches = 0
   for (const networks of bulk.permanent.batches(BATCH)) {
     // A batch leaves megabytes of texts behind; left alone they would double the memory of a large import.
     if (++batches % COLLECT_EVERY === 0) Bun.gc(true)
     const rows = networks.map((network) => [hexKey(network), network.toString()] as const)
-    const [, inserted] = run(connection, addPermanentRows(rows, at, by))
+    const [, inserted] = run(connection, addPermanentRows(rows, options))
     added += inserted?.rowsAffected ?? 0
   }
   return added
 }
 
 /** How many took the place of an earlier entry. */
-function addTemporary(connection: Connection, bulk: Bulk, { at, by }: ImportOptions): number {
+function addTemporary(connection: Connection, bulk: Bulk, options: ImportOptions): number {
   let replaced = 0
   for (let start = 0; start < bulk.temporary.length; start += BATCH) {
-    const rows = bulk.temporary.slice(start, start + BATCH).map((line) => temporaryRow(line, at))
-    const [, removed] = run(connection, addTemporaryRows(rows, at, by))
+    const rows = bulk.temporary.slice(start, start + BATCH).map((line) => temporaryRow(line, options.at))
+    const [, removed] = run(connection, addTemporaryRows(rows, options))
     replaced += removed?.rowsAffected ?? 0
   }
   return replaced

@@ -1,11 +1,13 @@
 // The store over one libSQL connection, in this thread. Each call blocks the thread until the database has answered.
 
 import { statSync } from "node:fs"
-import { type AuditQuery, type AuditRecord, isAuditAction } from "../core/audit.ts"
+import type { AuditDetail, AuditQuery, AuditRecord } from "../core/audit.ts"
 import type { Change } from "../core/change.ts"
 import type { PermanentEntry, TemporaryEntry } from "../core/entry.ts"
 import { GateError } from "../core/errors.ts"
 import type { Page } from "../core/page.ts"
+import type { StoredToken, TokenUse } from "../core/token.ts"
+import { toAuditDetail, toAuditRecord } from "./audit-row.ts"
 import { Connection, type Row, type Statement } from "./connection.ts"
 import { createDatabaseFile } from "./database-file.ts"
 import { exportEntries } from "./export-entries.ts"
@@ -25,11 +27,13 @@ import type {
   Store,
   StoreConfig,
 } from "./store.ts"
+import * as tokenRows from "./token-rows.ts"
+import type { Revoked, TokenStore } from "./token-store.ts"
 
 /** Milliseconds to wait for a lock. Short, because whoever holds this file holds it for as long as it runs. */
 const LOCK_TIMEOUT = 200
 
-export class LibsqlStore implements Store {
+export class LibsqlStore implements Store, TokenStore {
   private opened: Connection | null = null
   private inode = 0
   private last: Promise<unknown> = Promise.resolve()
@@ -60,10 +64,7 @@ export class LibsqlStore implements Store {
   async commit(changes: readonly Change[]): Promise<Committed> {
     const plans = changes.map(sql.changeStatements)
     const statements: Statement[] = [sql.REVISION, ...plans.flatMap((plan) => plan.statements), sql.REVISION]
-    const results = await this.inTurn(() => {
-      this.checkFile()
-      return this.connection.batch(statements)
-    })
+    const results = await this.inFile(() => this.connection.batch(statements))
     let at = 1
     const outcomes = plans.map(({ statements, outcome }) => {
       const own = results.slice(at, at + statements.length)
@@ -78,8 +79,7 @@ export class LibsqlStore implements Store {
   }
 
   import(text: Uint8Array<ArrayBuffer>, options: ImportOptions): Promise<Imported> {
-    return this.inTurn(() => {
-      this.checkFile()
+    return this.inFile(() => {
       const { connection } = this
       return connection.transaction(() => importEntries(connection, text, options))
     })
@@ -109,6 +109,10 @@ export class LibsqlStore implements Store {
     return this.rows(sql.auditRows(query), toAuditRecord)
   }
 
+  auditDetail(query: AuditQuery): Promise<AuditDetail[]> {
+    return this.rows(sql.auditRows(query), toAuditDetail)
+  }
+
   async auditSlice(query: AuditSliceQuery): Promise<AuditSlice> {
     const [oldest, newest, rows] = await this.inTurn(() =>
       sql.auditSlice(query).map((statement) => this.connection.execute(statement)),
@@ -121,16 +125,28 @@ export class LibsqlStore implements Store {
     }
   }
 
+  tokens(): Promise<StoredToken[]> {
+    return this.inTurn(() => tokenRows.readTokens(this.connection))
+  }
+
+  addToken(token: StoredToken): Promise<"added" | "conflict"> {
+    return this.inFile(() => tokenRows.insertToken(this.connection, token))
+  }
+
+  revokeToken(name: string, at: number): Promise<Revoked> {
+    return this.inFile(() => tokenRows.markRevoked(this.connection, name, at))
+  }
+
+  recordTokenUses(uses: readonly TokenUse[]): Promise<void> {
+    return this.inFile(() => tokenRows.updateUses(this.connection, uses))
+  }
+
   async ping(): Promise<void> {
-    await this.inTurn(() => {
-      this.checkFile()
-      this.connection.execute("SELECT 1")
-    })
+    await this.inFile(() => this.connection.execute("SELECT 1"))
   }
 
   async probe(): Promise<void> {
-    await this.inTurn(() => {
-      this.checkFile()
+    await this.inFile(() => {
       // The value that it has already: a transaction that reaches the disk and changes nothing.
       this.connection.batch([`PRAGMA user_version = ${MIGRATIONS.length}`])
     })
@@ -147,6 +163,14 @@ export class LibsqlStore implements Store {
       // It stays beside the file, and the next opening finds it there.
     }
     connection.close()
+  }
+
+  // In turn, and only while the file is the one that was opened.
+  private inFile<T>(operation: () => T): Promise<T> {
+    return this.inTurn(() => {
+      this.checkFile()
+      return operation()
+    })
   }
 
   // What is written to a file that nobody can find any more is lost at the next start.
@@ -237,23 +261,4 @@ function attempt<T>(operation: () => T): T {
   } catch (cause) {
     throw statementFailure(cause)
   }
-}
-
-function toAuditRecord(row: Row): AuditRecord {
-  const action = String(row.action)
-  if (!isAuditAction(action))
-    throw new GateError("failed", "database failure: the log has a row of unknown action")
-  const ttlSeconds = row.ttl_seconds
-  return {
-    at: Number(row.at),
-    action,
-    ip: textOrNull(row.ip),
-    ttlSeconds: ttlSeconds === null || ttlSeconds === undefined ? null : Number(ttlSeconds),
-    reason: textOrNull(row.reason),
-    actor: textOrNull(row.actor),
-  }
-}
-
-function textOrNull(value: unknown): string | null {
-  return value === null || value === undefined ? null : String(value)
 }

@@ -2,13 +2,14 @@
 // class would lose its methods on the way, so networks and addresses travel as canonical text.
 
 import { Address } from "../core/address.ts"
-import type { AuditQuery, AuditRecord } from "../core/audit.ts"
+import type { AuditDetail, AuditQuery, AuditRecord } from "../core/audit.ts"
 import type { Actor, Change } from "../core/change.ts"
 import type { PermanentEntry, TemporaryEntry } from "../core/entry.ts"
 import { GateError, type GateErrorCode } from "../core/errors.ts"
 import type { FeedFilter } from "../core/feed.ts"
 import { Network } from "../core/network.ts"
 import type { Page } from "../core/page.ts"
+import type { StoredToken, TokenUse } from "../core/token.ts"
 import type { SnapshotChunk } from "./snapshot.ts"
 import type {
   AuditSlice,
@@ -19,6 +20,7 @@ import type {
   Opened,
   StoreConfig,
 } from "./store.ts"
+import type { Revoked } from "./token-store.ts"
 
 /** Each operation of the store: what is sent, and what comes back. */
 export type Operations = {
@@ -30,7 +32,12 @@ export type Operations = {
   listPermanent: { send: { page: Page }; answer: PermanentEntry[] }
   listTemporary: { send: { page: Page; now: number }; answer: TemporaryEntry[] }
   audit: { send: { query: AuditQueryMessage }; answer: AuditRecord[] }
+  auditDetail: { send: { query: AuditQueryMessage }; answer: AuditDetail[] }
   auditSlice: { send: { query: AuditSliceQueryMessage }; answer: AuditSlice }
+  tokens: { send: object; answer: StoredToken[] }
+  addToken: { send: { token: StoredToken }; answer: "added" | "conflict" }
+  revokeToken: { send: { name: string; at: number }; answer: Revoked }
+  recordTokenUses: { send: { uses: readonly TokenUse[] }; answer: null }
   ping: { send: object; answer: null }
   probe: { send: object; answer: null }
   close: { send: object; answer: null }

@@ -35,11 +35,31 @@ const CREATE_AUDIT = [
    ) STRICT`,
 ]
 
+// Of a token the database knows no more than the SHA-256 of its secret.
+const CREATE_TOKENS = [
+  `CREATE TABLE tokens (
+     name TEXT NOT NULL PRIMARY KEY CHECK (length(name) BETWEEN 1 AND 64),
+     digest BLOB NOT NULL UNIQUE CHECK (length(digest) = 32),
+     scope TEXT NOT NULL CHECK (scope IN ('read', 'write', 'temp-only', 'self')),
+     max_ttl_seconds INTEGER CHECK (max_ttl_seconds BETWEEN 1 AND 315360000),
+     within TEXT CHECK (within IS NULL OR scope = 'temp-only'),
+     created_at INTEGER NOT NULL CHECK (created_at BETWEEN 0 AND 253402300799999),
+     expires_at INTEGER CHECK (expires_at BETWEEN 0 AND 253402300799999),
+     last_used_at INTEGER,
+     revoked_at INTEGER,
+     CHECK ((max_ttl_seconds IS NULL) = (scope IN ('read', 'write')))
+   ) STRICT, WITHOUT ROWID`,
+  "ALTER TABLE audit ADD COLUMN token TEXT",
+]
+
 /**
  * The statements of each schema version, in order; a database that has applied the first n has `user_version` n.
  * A migration that was released never changes: a correction is a new one.
  */
-export const MIGRATIONS: ReadonlyArray<readonly string[]> = [[...CREATE_LISTS, ...CREATE_AUDIT]]
+export const MIGRATIONS: ReadonlyArray<readonly string[]> = [
+  [...CREATE_LISTS, ...CREATE_AUDIT],
+  CREATE_TOKENS,
+]
 
 /** Marks a database as ours, of this version. */
 export const VERSION_STAMP: readonly string[] = [

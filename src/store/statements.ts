@@ -2,13 +2,13 @@
 
 import type { Family } from "../core/address.ts"
 import type { AuditQuery } from "../core/audit.ts"
-import type { Actor, Change, Outcome } from "../core/change.ts"
+import type { Change, Outcome } from "../core/change.ts"
 import type { ListName } from "../core/entry.ts"
 import type { FeedFilter } from "../core/feed.ts"
 import type { Page } from "../core/page.ts"
 import type { Result, Statement, Value } from "./connection.ts"
 import { entryKey, keySize } from "./entry-key.ts"
-import type { AuditSliceQuery } from "./store.ts"
+import type { AuditSliceQuery, ImportOptions } from "./store.ts"
 
 /** The statements of one change, and how their results tell what it did. */
 export type ChangeStatements = {
@@ -28,9 +28,9 @@ export function changeStatements(change: Change): ChangeStatements {
       return {
         statements: [
           {
-            sql: `INSERT INTO audit (at, action, ip, actor)
-                  SELECT ?, 'add_perm', ?, ? WHERE NOT EXISTS (SELECT 1 FROM permanent WHERE key = ?)`,
-            args: [change.at, ip, actorText(change.by), key],
+            sql: `INSERT INTO audit (at, action, ip, actor, token)
+                  SELECT ?, 'add_perm', ?, ?, ? WHERE NOT EXISTS (SELECT 1 FROM permanent WHERE key = ?)`,
+            args: [change.at, ip, ...who(change), key],
           },
           { sql: "INSERT INTO permanent (key, ip) VALUES (?, ?) ON CONFLICT DO NOTHING", args: [key, ip] },
         ],
@@ -40,9 +40,9 @@ export function changeStatements(change: Change): ChangeStatements {
       return {
         statements: [
           {
-            sql: `INSERT INTO audit (at, action, ip, actor)
-                  SELECT ?, 'delete_perm', ip, ? FROM permanent WHERE key = ?`,
-            args: [change.at, actorText(change.by), key],
+            sql: `INSERT INTO audit (at, action, ip, actor, token)
+                  SELECT ?, 'delete_perm', ip, ?, ? FROM permanent WHERE key = ?`,
+            args: [change.at, ...who(change), key],
           },
           { sql: "DELETE FROM permanent WHERE key = ?", args: [key] },
         ],
@@ -52,9 +52,9 @@ export function changeStatements(change: Change): ChangeStatements {
       return {
         statements: [
           {
-            sql: `INSERT INTO audit (at, action, ip, ttl_seconds, reason, actor)
-                  VALUES (?, 'add_temp', ?, ?, ?, ?)`,
-            args: [change.at, ip, change.ttlSeconds, change.reason, actorText(change.by)],
+            sql: `INSERT INTO audit (at, action, ip, ttl_seconds, reason, actor, token)
+                  VALUES (?, 'add_temp', ?, ?, ?, ?, ?)`,
+            args: [change.at, ip, change.ttlSeconds, change.reason, ...who(change)],
           },
           { sql: "DELETE FROM temporary WHERE key = ?", args: [key] },
           {
@@ -68,9 +68,9 @@ export function changeStatements(change: Change): ChangeStatements {
       return {
         statements: [
           {
-            sql: `INSERT INTO audit (at, action, ip, actor)
-                  SELECT ?, 'delete_temp', ip, ? FROM temporary WHERE key = ?`,
-            args: [change.at, actorText(change.by), key],
+            sql: `INSERT INTO audit (at, action, ip, actor, token)
+                  SELECT ?, 'delete_temp', ip, ?, ? FROM temporary WHERE key = ?`,
+            args: [change.at, ...who(change), key],
           },
           { sql: "DELETE FROM temporary WHERE key = ?", args: [key] },
         ],
@@ -95,8 +95,11 @@ function removal([, deleted]: readonly Result[]): Outcome {
   return deleted?.rowsAffected === 1 ? "removed" : "absent"
 }
 
-function actorText(by: Actor): string | null {
-  return by === null ? null : by.toString()
+type Source = Pick<ImportOptions, "at" | "by" | "token">
+
+/** The columns actor and token. */
+function who({ by, token }: Pick<Source, "by" | "token">): [actor: string | null, token: string | null] {
+  return [by === null ? null : by.toString(), token ?? null]
 }
 
 /** The newest audit row's id, also when rotation or an empty log left no row. */
@@ -118,13 +121,13 @@ export function expireEnded(now: number): Statement[] {
 }
 
 /** Takes the entries with these hexadecimal keys off the permanent list, each with its audit row. */
-export function removePermanentKeys(keys: readonly string[], at: number, by: Actor): Statement[] {
+export function removePermanentKeys(keys: readonly string[], source: Source): Statement[] {
   const json = JSON.stringify(keys)
   return [
     {
-      sql: `INSERT INTO audit (at, action, ip, actor)
-            SELECT ?, 'delete_perm', ip, ? FROM permanent WHERE key IN (SELECT unhex(value) FROM json_each(?))`,
-      args: [at, actorText(by), json],
+      sql: `INSERT INTO audit (at, action, ip, actor, token)
+            SELECT ?, 'delete_perm', ip, ?, ? FROM permanent WHERE key IN (SELECT unhex(value) FROM json_each(?))`,
+      args: [source.at, ...who(source), json],
     },
     { sql: "DELETE FROM permanent WHERE key IN (SELECT unhex(value) FROM json_each(?))", args: [json] },
   ]
@@ -161,7 +164,7 @@ export function auditSlice({ after, limit, ...filter }: AuditSliceQuery): Statem
   ]
 }
 
-const AUDIT_COLUMNS = "SELECT id, at, action, ip, ttl_seconds, reason, actor FROM audit"
+const AUDIT_COLUMNS = "SELECT id, at, action, ip, ttl_seconds, reason, actor, token FROM audit"
 
 type Condition = readonly [sql: string, argument: Value]
 
@@ -198,14 +201,14 @@ export type TemporaryRow = readonly [
 ]
 
 /** Puts many rows on the permanent list; the second statement affects those that were not there. */
-export function addPermanentRows(rows: readonly PermanentRow[], at: number, by: Actor): Statement[] {
+export function addPermanentRows(rows: readonly PermanentRow[], source: Source): Statement[] {
   const json = JSON.stringify(rows)
   return [
     {
-      sql: `INSERT INTO audit (at, action, ip, actor)
-            SELECT ?, 'add_perm', value ->> 1, ? FROM json_each(?)
+      sql: `INSERT INTO audit (at, action, ip, actor, token)
+            SELECT ?, 'add_perm', value ->> 1, ?, ? FROM json_each(?)
             WHERE NOT EXISTS (SELECT 1 FROM permanent WHERE key = unhex(value ->> 0))`,
-      args: [at, actorText(by), json],
+      args: [source.at, ...who(source), json],
     },
     {
       sql: `INSERT INTO permanent (key, ip)
@@ -216,13 +219,13 @@ export function addPermanentRows(rows: readonly PermanentRow[], at: number, by: 
 }
 
 /** Puts many rows on the temporary list; the second statement affects those that are replaced. */
-export function addTemporaryRows(rows: readonly TemporaryRow[], at: number, by: Actor): Statement[] {
+export function addTemporaryRows(rows: readonly TemporaryRow[], source: Source): Statement[] {
   const json = JSON.stringify(rows)
   return [
     {
-      sql: `INSERT INTO audit (at, action, ip, ttl_seconds, reason, actor)
-            SELECT ?, 'add_temp', value ->> 1, value ->> 3, value ->> 4, ? FROM json_each(?)`,
-      args: [at, actorText(by), json],
+      sql: `INSERT INTO audit (at, action, ip, ttl_seconds, reason, actor, token)
+            SELECT ?, 'add_temp', value ->> 1, value ->> 3, value ->> 4, ?, ? FROM json_each(?)`,
+      args: [source.at, ...who(source), json],
     },
     { sql: "DELETE FROM temporary WHERE key IN (SELECT unhex(value ->> 0) FROM json_each(?))", args: [json] },
     {

@@ -1,6 +1,6 @@
 // The store: what the rest of the product may ask of a database. Nothing above this interface knows SQL.
 
-import type { AuditQuery, AuditRecord } from "../core/audit.ts"
+import type { AuditDetail, AuditQuery, AuditRecord } from "../core/audit.ts"
 import type { Actor, Change, Outcome } from "../core/change.ts"
 import type { PermanentEntry, TemporaryEntry } from "../core/entry.ts"
 import type { FeedFilter } from "../core/feed.ts"
@@ -33,6 +33,7 @@ export type Committed = {
 export type ImportOptions = {
   readonly at: number
   readonly by: Actor
+  readonly token?: string | undefined
   readonly prune: { readonly maxRemovals: number } | null
 }
 
@@ -83,6 +84,8 @@ export interface Store {
   /** Entries that end after `now`. */
   listTemporary(page: Page, now: number): Promise<TemporaryEntry[]>
   audit(query: AuditQuery): Promise<AuditRecord[]>
+  /** The same rows, with their ids and the tokens that they were written for. */
+  auditDetail(query: AuditQuery): Promise<AuditDetail[]>
   /** Rows of the log with their ids, the oldest first: those after an id, or the newest ones. */
   auditSlice(query: AuditSliceQuery): Promise<AuditSlice>
   /** Fulfilled if the database answers. */

@@ -1,10 +1,11 @@
 // The store in a thread of its own. The main thread holds no database code, and no call to the database can stall it.
 
-import type { AuditQuery, AuditRecord } from "../core/audit.ts"
+import type { AuditDetail, AuditQuery, AuditRecord } from "../core/audit.ts"
 import type { Change } from "../core/change.ts"
 import type { PermanentEntry, TemporaryEntry } from "../core/entry.ts"
 import { GateError } from "../core/errors.ts"
 import type { Page } from "../core/page.ts"
+import type { StoredToken, TokenUse } from "../core/token.ts"
 import {
   type Operation,
   type Operations,
@@ -24,6 +25,7 @@ import type {
   Store,
   StoreConfig,
 } from "./store.ts"
+import type { Revoked, TokenStore } from "./token-store.ts"
 
 /** Milliseconds until a caller is told that the database does not answer. */
 const CALL_DEADLINE = 5_000
@@ -61,7 +63,7 @@ export type ThreadStoreOptions = {
  * take effect, and when its answer comes it is passed to `onLateCommit`, so that memory never misses a commit. If the
  * thread is lost every call rejects; it is not started again, because the file stays locked until the process ends.
  */
-export class ThreadStore implements Store {
+export class ThreadStore implements Store, TokenStore {
   private readonly worker: Worker
   private readonly pending = new Map<number, Pending>()
   private lost: GateError | null = null
@@ -129,8 +131,28 @@ export class ThreadStore implements Store {
     return this.call("audit", { query: toQueryMessage(query) })
   }
 
+  auditDetail(query: AuditQuery): Promise<AuditDetail[]> {
+    return this.call("auditDetail", { query: toQueryMessage(query) })
+  }
+
   auditSlice(query: AuditSliceQuery): Promise<AuditSlice> {
     return this.call("auditSlice", { query: toQueryMessage(query) })
+  }
+
+  tokens(): Promise<StoredToken[]> {
+    return this.call("tokens", {})
+  }
+
+  addToken(token: StoredToken): Promise<"added" | "conflict"> {
+    return this.call("addToken", { token })
+  }
+
+  revokeToken(name: string, at: number): Promise<Revoked> {
+    return this.call("revokeToken", { name, at })
+  }
+
+  async recordTokenUses(uses: readonly TokenUse[]): Promise<void> {
+    await this.call("recordTokenUses", { uses })
   }
 
   async ping(): Promise<void> {

@@ -15,6 +15,7 @@ import {
   type Request,
 } from "./protocol.ts"
 import type { AuditSliceQuery, Store } from "./store.ts"
+import type { TokenStore } from "./token-store.ts"
 
 /** A tenth of the processor's time when everything else is busy. */
 const NICENESS = 10
@@ -24,7 +25,7 @@ declare const self: {
   postMessage(reply: Reply, transfer?: ArrayBuffer[]): void
 }
 
-let store: Store | null = null
+let store: (Store & TokenStore) | null = null
 lowerPriority()
 let last: Promise<void> = Promise.resolve()
 
@@ -90,8 +91,19 @@ async function perform(request: Request): Promise<Operations[keyof Operations]["
       return store.listTemporary(request.page, request.now)
     case "audit":
       return store.audit(fromQueryMessage<AuditQuery>(request.query))
+    case "auditDetail":
+      return store.auditDetail(fromQueryMessage<AuditQuery>(request.query))
     case "auditSlice":
       return store.auditSlice(fromQueryMessage<AuditSliceQuery>(request.query))
+    case "tokens":
+      return store.tokens()
+    case "addToken":
+      return store.addToken(request.token)
+    case "revokeToken":
+      return store.revokeToken(request.name, request.at)
+    case "recordTokenUses":
+      await store.recordTokenUses(request.uses)
+      return null
     case "ping":
       await store.ping()
       return null
@@ -103,7 +115,7 @@ async function perform(request: Request): Promise<Operations[keyof Operations]["
 
 /** What is handed over without a copy: an import's records can be tens of megabytes. */
 function buffersOf(value: Operations[keyof Operations]["answer"]): ArrayBuffer[] {
-  if (value === null || !("present" in value)) return []
+  if (value === null || typeof value === "string" || !("present" in value)) return []
   return [...value.present, ...value.absent].map(({ records }) => records.buffer)
 }
 

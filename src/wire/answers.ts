@@ -1,6 +1,6 @@
 // Answers as JSON of the service document: written by the server, read by the client.
 
-import { type AuditRecord, isAuditAction } from "../core/audit.ts"
+import { type AuditDetail, type AuditRecord, isAuditAction } from "../core/audit.ts"
 import type { EndedEntry } from "../core/ended-entries.ts"
 import type { ListName, PermanentEntry, TemporaryEntry } from "../core/entry.ts"
 import { GateError } from "../core/errors.ts"
@@ -20,6 +20,10 @@ export function permanentEntryToJson({ ip }: PermanentEntry) {
 
 export function auditRecordToJson({ at, action, ip, ttlSeconds, reason, actor }: AuditRecord) {
   return { timestamp: toTime(at), action, ip, ttl_seconds: ttlSeconds, reason, api_client_ip: actor }
+}
+
+export function auditDetailToJson({ id, token, ...record }: AuditDetail) {
+  return { id, ...auditRecordToJson(record), token }
 }
 
 export function statusToJson(status: Status) {
@@ -89,6 +93,10 @@ export function auditRecordFromJson(json: unknown): AuditRecord {
     reason: textOrNull(json, "reason"),
     actor: textOrNull(json, "api_client_ip"),
   }
+}
+
+export function auditDetailFromJson(json: unknown): AuditDetail {
+  return { id: count(json, "id"), ...auditRecordFromJson(json), token: textOrNull(json, "token") }
 }
 
 export function statusFromJson(json: unknown): Status {
@@ -170,27 +178,28 @@ export function time(value: string): number {
   return milliseconds
 }
 
-function member(json: unknown, name: string): unknown {
+export function member(json: unknown, name: string): unknown {
   return typeof json === "object" && json !== null ? (json as Members)[name] : undefined
 }
 
-function text(json: unknown, name: string): string {
+export function text(json: unknown, name: string): string {
   const value = member(json, name)
   if (typeof value !== "string") throw unexpected(name)
   return value
 }
 
-function textOrNull(json: unknown, name: string): string | null {
+export function textOrNull(json: unknown, name: string): string | null {
   return member(json, name) === null ? null : text(json, name)
 }
 
-function count(json: unknown, name: string): number {
+export function count(json: unknown, name: string): number {
   const value = member(json, name)
   if (typeof value !== "number") throw unexpected(name)
   return value
 }
 
-function unexpected(name: string): GateError {
+/** The error for a member that is missing or of the wrong kind. */
+export function unexpected(name: string): GateError {
   return new GateError(
     "failed",
     `the server's answer has no valid "${name}": is it an ipgate of another version?`,

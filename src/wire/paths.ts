@@ -24,10 +24,13 @@ export const DENIED_PATH = "/api/denied"
 export const DECISIONS_PATH = "/api/decisions"
 export const LOGS_PATH = "/api/logs"
 export const CHECK_PATH = "/api/check"
+/** The named tokens. */
+export const TOKENS_PATH = "/api/tokens"
 
 /** One entry of a list, as the API's document writes it. */
 export const PERMANENT_ENTRY = `${PERMANENT_PATH}/{ip}` as const
 export const TEMPORARY_ENTRY = `${TEMPORARY_PATH}/{ip}` as const
+export const TOKEN_ENTRY = `${TOKENS_PATH}/{name}` as const
 
 /** What a 204 did: `added`, `replaced`, `removed` or `absent`. */
 export const RESULT_HEADER = "Ipgate-Result"
@@ -37,4 +40,9 @@ export const EXPIRES_HEADER = "Ipgate-Expires"
 /** The path of one entry below `PERMANENT_PATH` or `TEMPORARY_PATH`. */
 export function entryPath(base: string, network: string): string {
   return `${base}/${encodeURIComponent(network)}`
+}
+
+/** The path of one token. */
+export function tokenPath(name: string): string {
+  return `${TOKENS_PATH}/${encodeURIComponent(name)}`
 }

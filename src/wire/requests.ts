@@ -19,7 +19,7 @@ export function readNetwork(text: string): Network {
   return network
 }
 
-const NETWORK: Input<Network> = text(
+export const NETWORK: Input<Network> = text(
   {
     description:
       "An IPv4 or IPv6 address, or a network as address/length without host bits: 10.0.0.5/8 is refused. Every spelling of an entry finds it; answers have the canonical one.",
@@ -97,6 +97,12 @@ export const LOGGED_IP = optional({
   input: NETWORK,
 })
 
+export const DETAIL = optional({
+  name: "detail",
+  description: "Also give the id of each record and the name of the token that the change was made with.",
+  input: choice(["1"], "a value of detail"),
+})
+
 export const PRUNE = optional({
   name: "prune",
   description:
@@ -167,6 +173,11 @@ export function readAuditQuery(query: URLSearchParams): AuditQuery {
 export function readPrune(query: URLSearchParams): ImportRequest["prune"] {
   const maxRemovals = fromQuery(query, PRUNE)
   return maxRemovals === null ? null : { maxRemovals }
+}
+
+/** Whether the rich form of the log is wanted. */
+export function readDetail(query: URLSearchParams): boolean {
+  return fromQuery(query, DETAIL) !== null
 }
 
 /** Which rows a follower wants, and from where on: `Last-Event-ID` goes before `after`, and that before `tail`. */

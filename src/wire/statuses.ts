@@ -5,6 +5,7 @@ import type { GateErrorCode } from "../core/errors.ts"
 const STATUS_OF: Readonly<Record<GateErrorCode, number>> = {
   invalid: 400,
   unauthorized: 401,
+  forbidden: 403,
   conflict: 409,
   unavailable: 500,
   failed: 500,
@@ -18,6 +19,7 @@ export function statusOf(code: GateErrorCode): number {
 export function codeOf(status: number): GateErrorCode {
   if (status === 400 || status === 413) return "invalid"
   if (status === 401) return "unauthorized"
+  if (status === 403) return "forbidden"
   if (status === 409) return "conflict"
   return "failed"
 }

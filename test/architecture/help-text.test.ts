@@ -7,7 +7,10 @@ import { fault } from "../faults/fault.ts"
 import { CliMachine } from "../support/cli.ts"
 
 const { program } = buildProgram({} as Parameters<typeof buildProgram>[0])
-const commands = program.commands.map((command) => [command.name(), command] as const)
+const commands = program.commands.flatMap((command) => [
+  [command.name(), command] as const,
+  ...command.commands.map((below) => [`${command.name()} ${below.name()}`, below] as const),
+])
 
 test("the commands of the design are there", () => {
   const design = ["serve", "allow", "deny", "check", "list", "logs", "status", "import", "export"]
@@ -43,7 +46,7 @@ describe.each(commands)("%s", (name, command) => {
 
   test("shows at least two examples of itself first, then how it is called", async () => {
     const machine = new CliMachine()
-    const { out } = await machine.run([name, "--help"])
+    const { out } = await machine.run([...name.split(" "), "--help"])
     machine.remove()
     const [first = "", usage = ""] = out.split("\n\n")
     const [title, ...examples] = first.split("\n")

@@ -17,7 +17,7 @@ describe("help", () => {
 
   test.each(commandNames())("of %s", async (name) => {
     const { out } = await machine.run(`${name} --help`)
-    expect(out).toBe(golden(`help-${name}`, out))
+    expect(out).toBe(golden(`help-${name.replace(" ", "-")}`, out))
   })
 })
 
@@ -164,5 +164,8 @@ test("each file is the output of something", () => {
 
 function commandNames(): string[] {
   const process = {} as Parameters<typeof buildProgram>[0]
-  return buildProgram(process).program.commands.map((command) => command.name())
+  return buildProgram(process).program.commands.flatMap((command) => [
+    command.name(),
+    ...command.commands.map((below) => `${command.name()} ${below.name()}`),
+  ])
 }

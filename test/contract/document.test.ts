@@ -6,11 +6,13 @@ import Ajv2020 from "ajv/dist/2020.js"
 import addFormats from "ajv-formats"
 import { BearerTokens } from "../../src/http/bearer.ts"
 import { ClientAddresses, DEFAULT_TRUSTED_PROXIES } from "../../src/http/client-address.ts"
+import { FailedSenders } from "../../src/http/failed-senders.ts"
 import { routes } from "../../src/http/routes.ts"
 import { openApiText } from "../../src/openapi/document.ts"
 import { API_PREFIX } from "../../src/wire/paths.ts"
 import { fault } from "../faults/fault.ts"
 import { Workplace } from "../support/binary.ts"
+import { FakeClock } from "../support/fake-clock.ts"
 import { silentLog } from "../support/gate-openers.ts"
 import { type RunningServer, runServer } from "../support/running-server.ts"
 import { DOCUMENT } from "./contract.ts"
@@ -22,6 +24,7 @@ const OPERATIONS = Object.entries(DOCUMENT.paths).flatMap(([path, item]) =>
 let server: RunningServer
 beforeAll(async () => {
   server = await runServer()
+  await server.api("POST", "/api/tokens", { name: "ci", scope: "read" })
 })
 afterAll(() => server.stop())
 
@@ -82,6 +85,8 @@ describe(
         decide: () => false,
         clients: new ClientAddresses(DEFAULT_TRUSTED_PROXIES, "X-Real-IP"),
         tokens: new BearerTokens([]),
+        failures: new FailedSenders(new FakeClock()),
+        registry: { create: expect.unreachable, list: expect.unreachable, revoke: expect.unreachable },
         gateFor: () => expect.unreachable(),
         log: silentLog,
       })
@@ -93,7 +98,7 @@ describe(
     test.each(OPERATIONS.map((one) => [`${one.method} ${one.path}`, one] as const))(
       "%s",
       async (_name, { method, path }) => {
-        const target = path.replace("{ip}", "192.0.2.7").replace("{path}", "a/b")
+        const target = path.replace("{ip}", "192.0.2.7").replace("{name}", "ci").replace("{path}", "a/b")
         const control = new AbortController()
         // fetch sends no TRACE. The watch over answers compares the methods of each path with Allow.
         const answer = await server.request(method === "TRACE" ? "PUT" : method, target, {
@@ -110,7 +115,7 @@ describe(
     test.each(Object.keys(DOCUMENT.paths).filter((path) => !path.startsWith("/authz")))(
       "methods of %s, and no other",
       async (path) => {
-        const target = path.replace("{ip}", "192.0.2.7")
+        const target = path.replace("{ip}", "192.0.2.7").replace("{name}", "ci")
         const documented = Object.keys(DOCUMENT.paths[path] ?? {}).map((method) => method.toUpperCase())
         for (const method of ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]) {
           if (documented.includes(method)) continue

@@ -8,7 +8,10 @@ import { NGINX } from "../support/nginx.ts"
 import { Console } from "./console.ts"
 
 const { program } = buildProgram({} as ProcessEnv)
-const commands = program.commands.map((command) => command.name())
+const commands = program.commands.flatMap((command) => [
+  command.name(),
+  ...command.commands.map((below) => `${command.name()} ${below.name()}`),
+])
 
 /** What the examples read. */
 const FILES = {

@@ -148,7 +148,8 @@ describe("configuration", () => {
 })
 
 describe("the command line", () => {
-  const options = [program, ...program.commands].flatMap((command) => [
+  const below = program.commands.flatMap(({ commands }) => commands)
+  const options = [program, ...program.commands, ...below].flatMap((command) => [
     ...command.options,
     new Option("-h, --help"),
   ])
@@ -266,13 +267,17 @@ describe("the API", () => {
 
   test("the table has every path, and no other", () => {
     const paths = constants.filter(({ name }) => name.endsWith("_PATH")).map(({ value }) => value)
-    const entries = [wire.PERMANENT_PATH, wire.TEMPORARY_PATH].map((base) => `${base}/{ip}`)
+    const entries = [
+      ...[wire.PERMANENT_PATH, wire.TEMPORARY_PATH].map((base) => `${base}/{ip}`),
+      `${wire.TOKENS_PATH}/{name}`,
+    ]
     const documented = new Set(requests.map((request) => request.split(" ").at(-1) as string))
     expect([...documented].toSorted()).toEqual([...paths, ...entries, `${wire.AUTHZ_PATH}/…`].toSorted())
   })
 
   test("the table has every method that is answered, and no other", async () => {
     const server = await runServer()
+    await server.api("POST", "/api/tokens", { name: "ci", scope: "read" })
     try {
       const documented = new Map<string, string[]>()
       for (const request of requests) {
@@ -282,7 +287,8 @@ describe("the API", () => {
       }
       for (const [path, methods] of documented) {
         for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"]) {
-          const { status } = await server.api(method, path.replace("{ip}", "203.0.113.7"))
+          const target = path.replace("{ip}", "203.0.113.7").replace("{name}", "ci")
+          const { status } = await server.api(method, target)
           expect({ request: `${method} ${path}`, known: status !== 405 && status !== 404 }).toEqual({
             request: `${method} ${path}`,
             known: methods.includes(method),

@@ -9,6 +9,7 @@ import { assembleWritePath } from "../../src/app/write-path.ts"
 import { decideBy } from "../../src/http/auth.ts"
 import { BearerTokens } from "../../src/http/bearer.ts"
 import { ClientAddresses, DEFAULT_TRUSTED_PROXIES } from "../../src/http/client-address.ts"
+import { FailedSenders } from "../../src/http/failed-senders.ts"
 import { routes } from "../../src/http/routes.ts"
 import { listen } from "../../src/http/server.ts"
 import { lineLog } from "../../src/log.ts"
@@ -847,7 +848,7 @@ describe("with the database gone", () => {
     const store = new LibsqlStore({ path: join(directory, "ipgate.db"), auditRows: 1000 })
     await store.open(clock.wall())
     const { allowlist } = await loadAllowlist(store, clock)
-    const { gate, counters, refused } = await assembleWritePath(store, allowlist, clock, clock.mono())
+    const { gate, tokens, counters, refused } = await assembleWritePath(store, allowlist, clock, clock.mono())
     const clients = new ClientAddresses(DEFAULT_TRUSTED_PROXIES, "X-Real-IP")
     const listener = listen(
       ANY_PORT,
@@ -855,7 +856,9 @@ describe("with the database gone", () => {
         decide: decideBy(allowlist, clients, counters, refused),
         clients,
         tokens: new BearerTokens([TOKEN]),
-        gateFor: (by) => gate.as(by),
+        failures: new FailedSenders(clock),
+        registry: tokens,
+        gateFor: (by, principal) => gate.as(by, principal),
         log: lineLog((line) => log.push(line), clock),
       }),
     )

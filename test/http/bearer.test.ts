@@ -117,16 +117,18 @@ describe(
     })
 
     test("of any length from 0 to 10,000", async () => {
-      for (const length of [0, 1, 2, 31, 32, 33, 39, 40, 41, 63, 64, 65, 255, 256, 1000, 4096, 10_000]) {
-        expect(bytesOf(await askLogs(`Authorization: Bearer ${"a".repeat(length)}`))).toBe(REFUSED)
-      }
+      const lengths = [0, 1, 2, 31, 32, 33, 39, 40, 41, 63, 64, 65, 255, 256, 1000, 4096, 10_000]
+      // Together, because somebody who keeps showing wrong tokens waits for each answer.
+      const answers = lengths.map((length) => askLogs(`Authorization: Bearer ${"a".repeat(length)}`))
+      for (const answer of await Promise.all(answers)) expect(bytesOf(answer)).toBe(REFUSED)
     })
 
     test("of any length, asked of the object itself", () => {
       const tokens = new BearerTokens([TOKEN, SECOND])
       for (let length = 0; length <= 10_000; length += length < 200 ? 1 : 97) {
         const headers = { Authorization: `Bearer ${"a".repeat(length)}` }
-        expect(tokens.accepts(new Request("http://gate.test/api/logs", { headers }))).toBe(false)
+        const shown = tokens.verify(new Request("http://gate.test/api/logs", { headers }))
+        expect(shown).toBe(length === 0 ? "absent" : "unknown")
       }
     })
 
@@ -159,18 +161,13 @@ describe(
         `Bearer ${TOKEN}`,
       ]) {
         const request = new Request("http://gate.test/api/logs", { headers: { Authorization: value } })
-        expect([value, tokens.accepts(request)]).toEqual([value, false])
+        const isToken = /^Bearer +[\x21-\x7e]+$/.test(value)
+        expect([value, tokens.verify(request)]).toEqual([value, isToken ? "unknown" : "absent"])
       }
-      expect(tokens.accepts(new Request("http://gate.test/api/logs"))).toBe(false)
+      expect(tokens.verify(new Request("http://gate.test/api/logs"))).toBe("absent")
     })
   },
 )
-
-test("many wrong tokens lock out nobody", async () => {
-  for (let i = 0; i < 300; i++)
-    await server.request("GET", "/api/logs", { headers: { Authorization: "Bearer x" } })
-  expect((await server.api("GET", "/api/logs")).status).toBe(200)
-})
 
 describe(
   fault(

@@ -3,8 +3,10 @@
 import { beforeAll, describe, expect, test } from "bun:test"
 import { GateError, type GateErrorCode } from "../../src/core/errors.ts"
 import type { Gate } from "../../src/core/gate.ts"
+import type { TokenRegistry } from "../../src/core/token.ts"
 import { BearerTokens } from "../../src/http/bearer.ts"
 import { ClientAddresses, DEFAULT_TRUSTED_PROXIES } from "../../src/http/client-address.ts"
+import { FailedSenders } from "../../src/http/failed-senders.ts"
 import { guarded, type Handler } from "../../src/http/guard.ts"
 import { type RouteParts, routes } from "../../src/http/routes.ts"
 import { type Listener, listen } from "../../src/http/server.ts"
@@ -147,6 +149,8 @@ describe(
           decide: fail,
           clients: new ClientAddresses(DEFAULT_TRUSTED_PROXIES, "X-Real-IP"),
           tokens: new BearerTokens([TOKEN]),
+          failures: new FailedSenders(new FakeClock()),
+          registry: new Proxy({} as TokenRegistry, { get: () => fail }),
           gateFor: fail,
           log: recording,
           ...parts,
@@ -235,6 +239,7 @@ describe(
     const CODES: ReadonlyArray<readonly [GateErrorCode, number, logged: number]> = [
       ["invalid", 400, 0],
       ["unauthorized", 401, 0],
+      ["forbidden", 403, 0],
       ["conflict", 409, 0],
       ["unavailable", 500, 1],
       ["failed", 500, 1],

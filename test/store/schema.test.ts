@@ -71,6 +71,7 @@ describe("the schema", () => {
       ["audit", 1],
       ["permanent", 1],
       ["temporary", 1],
+      ["tokens", 1],
     ])
   })
 

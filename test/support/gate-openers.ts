@@ -6,10 +6,12 @@ import { startServer } from "../../src/app/server.ts"
 import { assembleWritePath } from "../../src/app/write-path.ts"
 import type { Clock } from "../../src/core/clock.ts"
 import type { Gate } from "../../src/core/gate.ts"
-import { RemoteGate, type Send } from "../../src/gate/remote-gate.ts"
+import type { Send } from "../../src/gate/authorized-requests.ts"
+import { RemoteGate } from "../../src/gate/remote-gate.ts"
 import { decideBy } from "../../src/http/auth.ts"
 import { BearerTokens } from "../../src/http/bearer.ts"
 import { ClientAddresses, DEFAULT_TRUSTED_PROXIES } from "../../src/http/client-address.ts"
+import { FailedSenders } from "../../src/http/failed-senders.ts"
 import type { Peer } from "../../src/http/guard.ts"
 import { type Routes, routes } from "../../src/http/routes.ts"
 import { formatListenAddress } from "../../src/listen-address.ts"
@@ -17,6 +19,7 @@ import { type Log, lineLog } from "../../src/log.ts"
 import { LibsqlStore } from "../../src/store/libsql-store.ts"
 import type { Store, StoreConfig } from "../../src/store/store.ts"
 import { ThreadStore } from "../../src/store/thread-store.ts"
+import type { TokenStore } from "../../src/store/token-store.ts"
 import { watchAnswers } from "../contract/watched.ts"
 import { address } from "./parsed.ts"
 
@@ -40,7 +43,7 @@ const LOOPBACK = "127.0.0.1"
 export const silentLog: Log = { info: () => {}, warn: () => {}, error: () => {} }
 
 /** A gate in this process over a store of any kind, and all that it is made of. */
-export async function openWritePath(store: Store, clock: Clock) {
+export async function openWritePath(store: Store & TokenStore, clock: Clock) {
   await store.open(clock.wall())
   const { allowlist } = await loadAllowlist(store, clock)
   return { allowlist, ...(await assembleWritePath(store, allowlist, clock, clock.mono())) }
@@ -54,7 +57,7 @@ export const openOverThreadStore: OpenGate = (path, clock) =>
 
 /** The client over the server's own handlers, without a port. */
 export const openOverHandlers: OpenGate = async (path, clock) => {
-  const { store, allowlist, gate, counters, refused } = await opened(
+  const { store, allowlist, gate, tokens, book, counters, refused } = await opened(
     (config) => new LibsqlStore(config),
     path,
     clock,
@@ -63,8 +66,10 @@ export const openOverHandlers: OpenGate = async (path, clock) => {
   const table = routes({
     decide: decideBy(allowlist, clients, counters, refused),
     clients,
-    tokens: new BearerTokens([TOKEN]),
-    gateFor: (by) => gate.as(by),
+    tokens: new BearerTokens([TOKEN], book),
+    failures: new FailedSenders(clock),
+    registry: tokens,
+    gateFor: (by, principal) => gate.as(by, principal),
     log: silentLog,
   })
   return {
@@ -117,7 +122,7 @@ export function dispatcher({ paths, notFound }: Routes, peer: Peer): Send {
 }
 
 async function openLocal(
-  make: (config: StoreConfig) => Store,
+  make: (config: StoreConfig) => Store & TokenStore,
   path: string,
   clock: Clock,
 ): Promise<OpenedGate> {
@@ -125,7 +130,7 @@ async function openLocal(
   return { gate: gate.as(address(CLIENT)), actor: CLIENT, close: () => store.close() }
 }
 
-async function opened(make: (config: StoreConfig) => Store, path: string, clock: Clock) {
+async function opened(make: (config: StoreConfig) => Store & TokenStore, path: string, clock: Clock) {
   const store = make({ path, auditRows: AUDIT_ROWS })
   return { store, ...(await openWritePath(store, clock)) }
 }

@@ -347,11 +347,12 @@ describe("how many entries an import may remove", () => {
 
 describe("statuses", () => {
   test("each error has one, and reads back as itself but for a server that is out of order", () => {
-    const codes = ["invalid", "unauthorized", "conflict", "failed", "unavailable"] as const
-    expect(codes.map(statusOf)).toEqual([400, 401, 409, 500, 500])
+    const codes = ["invalid", "unauthorized", "forbidden", "conflict", "failed", "unavailable"] as const
+    expect(codes.map(statusOf)).toEqual([400, 401, 403, 409, 500, 500])
     expect(codes.map((code) => codeOf(statusOf(code)))).toEqual([
       "invalid",
       "unauthorized",
+      "forbidden",
       "conflict",
       "failed",
       "failed",
@@ -360,7 +361,6 @@ describe("statuses", () => {
 
   test.each([
     [413, "invalid"],
-    [403, "failed"],
     [404, "failed"],
     [405, "failed"],
     [502, "failed"],

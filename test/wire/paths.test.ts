@@ -50,6 +50,12 @@ const CALLS: ReadonlyArray<
     "GET",
     "/api/logs?limit=10&offset=0&action=add_perm&ip=2001%3Adb8%3A%3A%2F32",
   ],
+  [
+    "auditDetail",
+    () => gate.auditDetail({ ...PAGE, action: "add_perm", network: IP }),
+    "GET",
+    "/api/logs?limit=10&offset=0&action=add_perm&ip=2001%3Adb8%3A%3A%2F32&detail=1",
+  ],
   ["check", () => gate.check(IP), "GET", "/api/check?ip=2001%3Adb8%3A%3A%2F32&matches=all"],
   ["status", () => gate.status(), "GET", "/status"],
   ["refused", () => gate.refused(PAGE), "GET", "/api/denied?limit=10&offset=0"],
@@ -82,7 +88,7 @@ test.each(CALLS)("%s", async (_name, call, method, path) => {
 
 test("the client has no other operation", () => {
   const operations = Object.getOwnPropertyNames(RemoteGate.prototype)
-  const helping = ["constructor", "get", "post", "remove", "authorized"]
+  const helping = ["constructor", "remove"]
   expect(operations.filter((name) => !helping.includes(name)).sort()).toEqual(
     CALLS.map(([name]) => name).sort(),
   )
