@@ -64,7 +64,7 @@ describe("of the options", () => {
     ["export --", ["--format", "--temp", "--perm", "--help", "--version", "--server", "--token-file"]],
     ["export --te", ["--temp"]],
     ["export --temp --te", []],
-    ["logs -", ["--action", "--ip", "--since", "--limit", "-n", "--follow", "-f"]],
+    ["logs -", ["--action", "--ip", "--since", "--limit", "-n", "--wide", "--follow", "-f"]],
     ["logs -fn5 --fo", []],
     ["allow - --force --fo", []],
     ["serve --listen a b --list", ["--listen"]],

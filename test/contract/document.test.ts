@@ -86,7 +86,11 @@ describe(
         clients: new ClientAddresses(DEFAULT_TRUSTED_PROXIES, "X-Real-IP"),
         tokens: new BearerTokens([]),
         failures: new FailedSenders(new FakeClock()),
-        registry: { create: expect.unreachable, list: expect.unreachable, revoke: expect.unreachable },
+        registry: {
+          create: () => expect.unreachable(),
+          list: () => expect.unreachable(),
+          revoke: () => expect.unreachable(),
+        },
         gateFor: () => expect.unreachable(),
         log: silentLog,
       })

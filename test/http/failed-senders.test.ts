@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "bun:test"
 import { FailedSenders } from "../../src/http/failed-senders.ts"
+import { fault } from "../faults/fault.ts"
 import { FakeClock } from "../support/fake-clock.ts"
 import { address } from "../support/parsed.ts"
 import { runServer } from "../support/running-server.ts"
@@ -74,7 +75,11 @@ describe("the answer", () => {
   })
 })
 
-test("10,000 wrong tokens, then a right one from the same address: at once, also while the wrong ones wait", async () => {
+test(fault(
+  "B-12",
+  "10,000 wrong tokens, and a right one from the same address in the middle and after them",
+  "401 each, later and later; 204 at once for the right one",
+), async () => {
   const server = await runServer()
   try {
     const wrong = () => server.request("GET", "/api/logs", { headers: { Authorization: "Bearer wrong" } })

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { TOKEN_SCOPES, type TokenScope } from "../../src/core/token.ts"
 import { API_ENDPOINTS } from "../../src/http/api.ts"
 import { endpointsWithScopes, mayAsk, scopesOf } from "../../src/http/scopes.ts"
+import { fault } from "../faults/fault.ts"
 import { type RunningServer, runServer } from "../support/running-server.ts"
 
 /** What each scope may ask for, as the README says it. An endpoint without a line here is one that nobody has thought of. */
@@ -75,30 +76,39 @@ function ask(endpoint: string, secret: string): Promise<Response> {
   })
 }
 
-describe.each(API_ENDPOINTS)("%s", (endpoint) => {
-  test.each(TOKEN_SCOPES)("%s", async (scope) => {
-    const before = await server.audit()
-    const answer = await ask(endpoint, secrets.get(scope) ?? "")
-    if (EXPECTED[endpoint]?.includes(scope)) {
-      expect([200, 204, 409]).toContain(answer.status)
-      await answer.body?.cancel()
-      return
-    }
-    expect([answer.status, answer.headers.get("WWW-Authenticate")]).toEqual([
-      403,
-      'Bearer error="insufficient_scope"',
-    ])
-    expect(answer.headers.get("Content-Type")).toBe("text/plain; charset=utf-8")
-    expect(await answer.text()).toStartWith(`the token a-${scope} may `)
-    expect(await server.audit()).toEqual(before)
-  })
+describe(
+  fault(
+    "B-11",
+    "every endpoint of the route table with a token of every scope",
+    "403 insufficient_scope where the scope does not name it, and nothing changed",
+  ),
+  () => {
+    describe.each(API_ENDPOINTS)("%s", (endpoint) => {
+      test.each(TOKEN_SCOPES)("%s", async (scope) => {
+        const before = await server.audit()
+        const answer = await ask(endpoint, secrets.get(scope) ?? "")
+        if (EXPECTED[endpoint]?.includes(scope)) {
+          expect([200, 204, 409]).toContain(answer.status)
+          await answer.body?.cancel()
+          return
+        }
+        expect([answer.status, answer.headers.get("WWW-Authenticate")]).toEqual([
+          403,
+          'Bearer error="insufficient_scope"',
+        ])
+        expect(answer.headers.get("Content-Type")).toBe("text/plain; charset=utf-8")
+        expect(await answer.text()).toStartWith(`the token a-${scope} may `)
+        expect(await server.audit()).toEqual(before)
+      })
 
-  test("and the token of the token file may", async () => {
-    const answer = await ask(endpoint, server.token)
-    expect(answer.status === 404 ? endpoint : answer.status).not.toBe(403)
-    await answer.body?.cancel()
-  })
-})
+      test("and the token of the token file may", async () => {
+        const answer = await ask(endpoint, server.token)
+        expect(answer.status === 404 ? endpoint : answer.status).not.toBe(403)
+        await answer.body?.cancel()
+      })
+    })
+  },
+)
 
 test("a token without the scope is refused before its body is read, and after path and method", async () => {
   const headers = { Authorization: `Bearer ${secrets.get("read")}` }

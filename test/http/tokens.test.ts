@@ -3,6 +3,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
+import { fault } from "../faults/fault.ts"
 import { FakeClock } from "../support/fake-clock.ts"
 import { type RunningServer, runServer } from "../support/running-server.ts"
 import { copyDatabase, query } from "../support/temp-store.ts"
@@ -190,25 +191,28 @@ describe("its end", () => {
     await copy.stop()
   })
 
-  test("is told with the same bytes as a token that never was", async () => {
-    const revoked = await make("revoked")
-    const expired = await make("expired", { scope: "read", ttl_seconds: 1 })
-    const good = await make("good")
-    await server.api("DELETE", "/api/tokens/revoked")
-    clock.advance(1000)
-    const answers = await Promise.all(
-      [`${good}x`, revoked, expired, "ipgate_"].map(async (secret) => {
-        const answer = await server.request("GET", "/api/logs", {
-          headers: { Authorization: `Bearer ${secret}` },
-        })
-        const { date: _, ...headers } = Object.fromEntries(answer.headers)
-        return { status: answer.status, headers, body: await answer.text() }
-      }),
-    )
-    expect(answers[0]).toMatchObject({ status: 401, headers: { "www-authenticate": "Bearer" } })
-    for (const answer of answers) expect(answer).toEqual(answers[0] as (typeof answers)[0])
-    expect(await statusWith(good)).toBe(200)
-  })
+  test(
+    fault("B-02", "tokens that are unknown, revoked and expired", "the same bytes for all of them"),
+    async () => {
+      const revoked = await make("revoked")
+      const expired = await make("expired", { scope: "read", ttl_seconds: 1 })
+      const good = await make("good")
+      await server.api("DELETE", "/api/tokens/revoked")
+      clock.advance(1000)
+      const answers = await Promise.all(
+        [`${good}x`, revoked, expired, "ipgate_"].map(async (secret) => {
+          const answer = await server.request("GET", "/api/logs", {
+            headers: { Authorization: `Bearer ${secret}` },
+          })
+          const { date: _, ...headers } = Object.fromEntries(answer.headers)
+          return { status: answer.status, headers, body: await answer.text() }
+        }),
+      )
+      expect(answers[0]).toMatchObject({ status: 401, headers: { "www-authenticate": "Bearer" } })
+      for (const answer of answers) expect(answer).toEqual(answers[0] as (typeof answers)[0])
+      expect(await statusWith(good)).toBe(200)
+    },
+  )
 
   test("of a name that nobody has is 404, and no other name ends by it", async () => {
     const secret = await make("ci")
