@@ -172,6 +172,10 @@ async function examineServer(env: CommandEnv, report: Report): Promise<boolean> 
       report("token", "the server refuses this token", "--token-file with a token of the server")
       return true
     }
+    if (error.code === "forbidden") {
+      report("token", error.message, "--token-file with a token that may read")
+      return true
+    }
     report("server", error.message, error.hint)
     return error.code !== "unavailable"
   }

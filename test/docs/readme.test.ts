@@ -16,6 +16,7 @@ import { AUDIT_ACTIONS, AUDIT_LOG_ROWS } from "../../src/core/audit.ts"
 import { parseDuration } from "../../src/core/duration.ts"
 import { LONGEST_REASON, LONGEST_TTL_SECONDS } from "../../src/core/entry.ts"
 import { DEFAULT_LIMIT, LARGEST_LIMIT } from "../../src/core/page.ts"
+import { TOKEN_SCOPES } from "../../src/core/token.ts"
 import { CLIENT_IP_HEADERS } from "../../src/http/client-address.ts"
 import { LARGEST_BODY, LARGEST_IMPORT } from "../../src/http/request-body.ts"
 import { SHORTEST_TOKEN } from "../../src/token-file.ts"
@@ -298,6 +299,10 @@ describe("the API", () => {
     } finally {
       await server.stop()
     }
+  })
+
+  test("every scope of a token is explained, and no other", () => {
+    expect(rowsUnder(readme, "scope").flatMap(([scope]) => codeIn(scope ?? ""))).toEqual([...TOKEN_SCOPES])
   })
 
   test("every header of an answer, and every action of the log, is named", () => {

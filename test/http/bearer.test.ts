@@ -169,6 +169,24 @@ describe(
   },
 )
 
+test("tokens of the file that are replaced: the new ones count at once, the old ones and what they have open end", () => {
+  const tokens = new BearerTokens([TOKEN, SECOND])
+  const shown = (token: string) =>
+    tokens.verify(new Request("http://gate.test/api/logs", { headers: { Authorization: `Bearer ${token}` } }))
+  const [first, second] = [shown(TOKEN), shown(SECOND)]
+  if (typeof first === "string" || typeof second === "string") throw new Error("both are good")
+  const ended: string[] = []
+  first.onEnd(() => ended.push("first"))
+  second.onEnd(() => ended.push("second"))
+  const third = "third-token-0123456789-0123456789-abcdef"
+  expect(shown(third)).toBe("unknown")
+  tokens.replaceFileTokens([SECOND, third])
+  expect([shown(TOKEN), shown(SECOND), typeof shown(third)]).toEqual(["unknown", second, "object"])
+  expect([ended, first.counts, second.counts]).toEqual([["first"], false, true])
+  tokens.replaceFileTokens([])
+  expect([shown(SECOND), shown(third), ended]).toEqual(["unknown", "unknown", ["first", "second"]])
+})
+
 describe(
   fault(
     "B-13",
@@ -197,6 +215,8 @@ describe(
       "/api/whitelist/temp",
       "/api/whitelist/temp/list",
       "/api/whitelist/temp/192.0.2.7",
+      "/api/tokens",
+      "/api/tokens/ci",
     ]
 
     test.each(PATHS)("%s is 401 for every method without it", async (path) => {
