@@ -268,7 +268,14 @@ describe("a stream of changes", () => {
     expect([other.includes("192.0.2.1"), other.includes("192.0.2.2")]).toEqual([true, true])
   })
 
-  test("ends with the time of its token", async () => {
+  test("ends with the time of its token, also when nothing happens", async () => {
+    const stream = await follow(await make("ci", { scope: "read", ttl_seconds: 60 }))
+    await stream.first
+    clock.advance(60_000)
+    expect(await stream.all).toContain("event: at")
+  })
+
+  test("tells nothing after the time of its token", async () => {
     const stream = await follow(await make("ci", { scope: "read", ttl_seconds: 60 }))
     await stream.first
     clock.advance(60_000)
