@@ -1,9 +1,8 @@
 // When each temporary entry ends, on both clocks. Numbered places in flat columns, so that a million of them cost little.
 
 import type { Clock } from "./clock.ts"
+import { Deadlines } from "./deadlines.ts"
 import type { Network } from "./network.ts"
-
-const SMALLEST = 16
 
 /** The deadline of an entry, by the wall clock, and its network. */
 export type Grant = { readonly network: Network; readonly expiresAt: number }
@@ -13,103 +12,80 @@ export type Grant = { readonly network: Network; readonly expiresAt: number }
  * monotonic clock, counted from when the entry was learned. So a clock that is set back lengthens nothing.
  */
 export class TemporaryGrants {
-  private wall = new Float64Array(SMALLEST)
-  private mono = new Float64Array(SMALLEST)
-  private networks: Array<Network | null> = []
-  private free: number[] = []
+  private readonly wall = new Deadlines()
+  private readonly mono = new Deadlines()
+  private readonly networks: Array<Network | null> = []
+  private readonly free: number[] = []
   private held = 0
-  /** No grant ends before these; the true minimum may be later. */
-  private firstWall = Number.POSITIVE_INFINITY
-  private firstMono = Number.POSITIVE_INFINITY
 
   constructor(private readonly clock: Clock) {}
 
   /** Takes a grant in, and returns the number of its place. */
   add(network: Network, expiresAt: number): number {
     const place = this.free.pop() ?? this.networks.length
-    if (place === this.wall.length) {
-      this.wall = doubled(this.wall)
-      this.mono = doubled(this.mono)
-    }
-    const ends = this.clock.mono() + (expiresAt - this.clock.wall())
-    this.wall[place] = expiresAt
-    this.mono[place] = ends
+    this.wall.set(place, expiresAt)
+    this.mono.set(place, this.clock.mono() + (expiresAt - this.clock.wall()))
     this.networks[place] = network
     this.held++
-    this.firstWall = Math.min(this.firstWall, expiresAt)
-    this.firstMono = Math.min(this.firstMono, ends)
     return place
   }
 
   remove(place: number): void {
     this.networks[place] = null
-    this.wall[place] = Number.NEGATIVE_INFINITY
-    this.mono[place] = Number.NEGATIVE_INFINITY
+    this.wall.delete(place)
+    this.mono.delete(place)
     this.free.push(place)
     this.held--
   }
 
   /** True while the grant in this place has not ended. Anything but two deadlines in the future is false. */
   isActive(place: number): boolean {
-    return (
-      this.clock.wall() < (this.wall[place] as number) && this.clock.mono() < (this.mono[place] as number)
-    )
+    return this.clock.wall() < this.wall.get(place) && this.clock.mono() < this.mono.get(place)
   }
 
   expiresAt(place: number): number {
-    return this.wall[place] as number
+    return this.wall.get(place)
   }
 
   /** How many have not ended. */
   activeCount(): number {
-    return this.held - this.countEnded()
-  }
-
-  /** Up to `most` grants that have ended and are still held. One that was seen here never becomes active again. */
-  ended(most: number): Grant[] {
-    const found: Grant[] = []
-    if (most < 1) return found
-    this.eachEnded((place) => {
-      const network = this.networks[place]
-      if (network) found.push({ network, expiresAt: this.expiresAt(place) })
-      return found.length < most
-    })
-    return found
-  }
-
-  private countEnded(): number {
-    let count = 0
+    let ended = 0
     this.eachEnded(() => {
-      count++
+      ended++
       return true
     })
-    return count
+    return this.held - ended
   }
 
+  /**
+   * Up to `most` grants that have ended and are still held, in no particular order. One that was seen here never
+   * becomes active again.
+   */
+  ended(most: number): Grant[] {
+    const places: number[] = []
+    this.eachEnded((place) => {
+      if (places.length < most) places.push(place)
+      return places.length < most
+    })
+    return places.flatMap((place) => {
+      // From here on it has ended, also for a clock that is set back before anybody could record the end.
+      this.mono.set(place, Number.NEGATIVE_INFINITY)
+      const network = this.networks[place]
+      return network ? [{ network, expiresAt: this.expiresAt(place) }] : []
+    })
+  }
+
+  /** Each that either clock has ended, once, until `visit` returns false. */
   private eachEnded(visit: (place: number) => boolean): void {
     const wallNow = this.clock.wall()
     const monoNow = this.clock.mono()
-    if (wallNow < this.firstWall && monoNow < this.firstMono) return
-    let firstWall = Number.POSITIVE_INFINITY
-    let firstMono = Number.POSITIVE_INFINITY
-    for (let place = 0; place < this.networks.length; place++) {
-      if (this.networks[place] === null) continue
-      const wall = this.wall[place] as number
-      const mono = this.mono[place] as number
-      firstWall = Math.min(firstWall, wall)
-      firstMono = Math.min(firstMono, mono)
-      if (wallNow < wall && monoNow < mono) continue
-      // From here on it has ended, also for a clock that is set back before anybody could record the end.
-      this.mono[place] = Number.NEGATIVE_INFINITY
-      if (!visit(place)) return
-    }
-    this.firstWall = firstWall
-    this.firstMono = firstMono
+    if (!this.wall.isAnyDue(wallNow) && !this.mono.isAnyDue(monoNow)) return
+    let goOn = true
+    this.wall.eachDue(wallNow, (place) => {
+      goOn = visit(place)
+      return goOn
+    })
+    if (!goOn) return
+    this.mono.eachDue(monoNow, (place) => wallNow >= this.wall.get(place) || visit(place))
   }
-}
-
-function doubled(column: Float64Array): Float64Array<ArrayBuffer> {
-  const wider = new Float64Array(column.length * 2)
-  wider.set(column)
-  return wider
 }
