@@ -4,7 +4,7 @@ import type { Address } from "./address.ts"
 import type { Change } from "./change.ts"
 import type { Clock } from "./clock.ts"
 import type { Coverage, Match } from "./gate.ts"
-import { Network } from "./network.ts"
+import { Network, type Prefix } from "./network.ts"
 import { NetworkIndex } from "./network-index.ts"
 import { type Grant, TemporaryGrants } from "./temporary-grants.ts"
 
@@ -69,14 +69,14 @@ export class Allowlist {
     }
   }
 
-  addPermanent(network: Network): void {
+  addPermanent(network: Prefix): void {
     const value = this.index.get(network)
     if (value < 0) return
     this.permanent++
     this.index.set(network, value | PERMANENT)
   }
 
-  removePermanent(network: Network): void {
+  removePermanent(network: Prefix): void {
     const value = this.index.get(network)
     if (value >= 0) return
     this.permanent--
@@ -125,7 +125,7 @@ export class Allowlist {
     this.replace(network, value & PERMANENT)
   }
 
-  private replace(network: Network, value: number): void {
+  private replace(network: Prefix, value: number): void {
     if (value === 0) this.index.delete(network)
     else this.index.set(network, value)
   }

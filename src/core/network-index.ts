@@ -1,7 +1,7 @@
 // The index: which of the stored networks contain an address. It cannot fail, and it knows nothing of lists or time.
 
 import type { Address, Family } from "./address.ts"
-import type { Network } from "./network.ts"
+import type { Network, Prefix } from "./network.ts"
 import { ABSENT, PrefixTable } from "./prefix-table.ts"
 
 /**
@@ -14,15 +14,15 @@ export class NetworkIndex {
   private readonly ipv6 = new FamilyIndex(6)
 
   /** The value of exactly this network, or 0. */
-  get(network: Network): number {
+  get(network: Prefix): number {
     return this.of(network.family).get(network)
   }
 
-  set(network: Network, value: number): void {
+  set(network: Prefix, value: number): void {
     this.of(network.family).set(network, value)
   }
 
-  delete(network: Network): void {
+  delete(network: Prefix): void {
     this.of(network.family).delete(network)
   }
 
@@ -87,23 +87,23 @@ class FamilyIndex {
     return this.table.bytes + this.hints.bytes
   }
 
-  get({ address, length }: Network): number {
-    return look(this.table, address, length)
+  get(prefix: Prefix): number {
+    return look(this.table, prefix, prefix.length)
   }
 
-  set({ address, length }: Network, value: number): void {
-    if (look(this.table, address, length) === ABSENT) {
-      this.count(length, 1)
-      this.hint(address, length, 1)
+  set(prefix: Prefix, value: number): void {
+    if (look(this.table, prefix, prefix.length) === ABSENT) {
+      this.count(prefix.length, 1)
+      this.hint(prefix, 1)
     }
-    put(this.table, address, length, value)
+    put(this.table, prefix, prefix.length, value)
   }
 
-  delete({ address, length }: Network): void {
-    if (look(this.table, address, length) === ABSENT) return
-    this.count(length, -1)
-    this.hint(address, length, -1)
-    put(this.table, address, length, ABSENT)
+  delete(prefix: Prefix): void {
+    if (look(this.table, prefix, prefix.length) === ABSENT) return
+    this.count(prefix.length, -1)
+    this.hint(prefix, -1)
+    put(this.table, prefix, prefix.length, ABSENT)
   }
 
   some(address: Address, accepts: (value: number) => boolean): boolean {
@@ -147,19 +147,22 @@ class FamilyIndex {
   }
 
   // A length stays in its hint until the last network of the level below that prefix is gone.
-  private hint(address: Address, length: number, step: 1 | -1): void {
+  private hint(prefix: Prefix, step: 1 | -1): void {
     const { common, levelShift } = this.plan
+    const { length } = prefix
     if (common.includes(length)) return
     const base = ((length - 1) >> levelShift) << levelShift
-    const before = look(this.hints, address, base)
+    const before = look(this.hints, prefix, base)
     const after = before | (1 << (length - 1 - base))
     const networks = before >>> 16
-    if (networks === HINT_FULL) put(this.hints, address, base, after)
-    else put(this.hints, address, base, networks + step === 0 ? ABSENT : after + step * HINT_ONE)
+    if (networks === HINT_FULL) put(this.hints, prefix, base, after)
+    else put(this.hints, prefix, base, networks + step === 0 ? ABSENT : after + step * HINT_ONE)
   }
 }
 
-function look(table: PrefixTable, { word0, word1, word2, word3 }: Address, length: number): number {
+type Words = Pick<Prefix, "word0" | "word1" | "word2" | "word3">
+
+function look(table: PrefixTable, { word0, word1, word2, word3 }: Words, length: number): number {
   return table.get(
     maskWord(word0, length),
     maskWord(word1, length - 32),
@@ -169,12 +172,7 @@ function look(table: PrefixTable, { word0, word1, word2, word3 }: Address, lengt
   )
 }
 
-function put(
-  table: PrefixTable,
-  { word0, word1, word2, word3 }: Address,
-  length: number,
-  value: number,
-): void {
+function put(table: PrefixTable, { word0, word1, word2, word3 }: Words, length: number, value: number): void {
   const first = maskWord(word0, length)
   const second = maskWord(word1, length - 32)
   const third = maskWord(word2, length - 64)

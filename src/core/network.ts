@@ -4,8 +4,40 @@ import { Address, type Family } from "./address.ts"
 
 const LONGEST_TEXT = 45 + "/128".length
 
+/**
+ * The numbers of a network: its first address in words, as `Address` has them, and its prefix length. A `Network` is
+ * one; where a million of them pass by, one object can stand for each of them in turn.
+ */
+export type Prefix = {
+  readonly family: Family
+  readonly word0: number
+  readonly word1: number
+  readonly word2: number
+  readonly word3: number
+  readonly length: number
+}
+
+/** True for the numbers of a network: what `Network.from` takes. */
+export function isNetwork({ family, word0, word1, word2, word3, length }: Prefix): boolean {
+  if (!Number.isInteger(length) || length < 0) return false
+  if (family === 4) return length <= 32 && !hasHostBits(word0, length)
+  if (length > 128 || (length >= 96 && word0 === 0 && word1 === 0 && word2 === 0xffff)) return false
+  return (
+    !hasHostBits(word0, length) &&
+    !hasHostBits(word1, length - 32) &&
+    !hasHostBits(word2, length - 64) &&
+    !hasHostBits(word3, length - 96)
+  )
+}
+
+// A shift takes its count modulo 32, so the two ends need a branch of their own.
+function hasHostBits(word: number, bits: number): boolean {
+  if (bits >= 32) return false
+  return bits <= 0 ? word !== 0 : (word & (0xffffffff >>> bits)) !== 0
+}
+
 /** What both lists hold. Its identity is (family, address, prefix length), never the text that it was read from. */
-export class Network {
+export class Network implements Prefix {
   private constructor(
     /** The first address of the network. */
     readonly address: Address,
@@ -24,10 +56,8 @@ export class Network {
    * IPv4 client.
    */
   static from(address: Address, length: number): Network | null {
-    if (!Number.isInteger(length) || length < 0 || length > address.bits) return null
-    if (!address.masked(length).equals(address)) return null
-    if (address.isMapped && length >= 96) return null
-    return new Network(address, length)
+    const network = new Network(address, length)
+    return isNetwork(network) ? network : null
   }
 
   /**
@@ -41,6 +71,22 @@ export class Network {
 
   get family(): Family {
     return this.address.family
+  }
+
+  get word0(): number {
+    return this.address.word0
+  }
+
+  get word1(): number {
+    return this.address.word1
+  }
+
+  get word2(): number {
+    return this.address.word2
+  }
+
+  get word3(): number {
+    return this.address.word3
   }
 
   /** True if this network is one address. */

@@ -5,7 +5,7 @@ import type { AuditRecord } from "../core/audit.ts"
 import type { Change } from "../core/change.ts"
 import type { EndedEntries, EndedEntry } from "../core/ended-entries.ts"
 import type { FeedEvent } from "../core/feed.ts"
-import { readChunk, recordSize, type SnapshotChunk } from "../store/snapshot.ts"
+import { readChunk, readPermanentChunk, recordSize, type SnapshotChunk } from "../store/snapshot.ts"
 import type { Committed, Imported } from "../store/store.ts"
 
 /** Entries that are taken over before decisions get their turn again: about a tenth of a millisecond. */
@@ -61,24 +61,28 @@ export async function applyImported(
   { present, absent }: Pick<Imported, "present" | "absent">,
 ): Promise<void> {
   for (const chunk of absent) {
-    await inSlices(chunk, (slice) => readChunk(slice, (network) => allowlist.removePermanent(network)))
+    await inSlices(chunk, (slice) => removeChunk(allowlist, slice))
   }
   for (const chunk of present) await inSlices(chunk, (slice) => addChunk(allowlist, slice))
 }
 
 /** The same in one go, for an import whose caller has given up: changes that came after it must not be overtaken. */
 export function applyLateImport(allowlist: Allowlist, { present, absent, after }: Imported): FeedEvent[] {
-  for (const chunk of absent) readChunk(chunk, (network) => allowlist.removePermanent(network))
+  for (const chunk of absent) removeChunk(allowlist, chunk)
   for (const chunk of present) addChunk(allowlist, chunk)
   return [{ kind: "reload", id: after }]
 }
 
 /** Adds the entries of a chunk; returns how many records were no network. */
 export function addChunk(allowlist: Allowlist, chunk: SnapshotChunk): number {
-  return readChunk(chunk, (network, expiresAt) => {
-    if (chunk.list === "perm") allowlist.addPermanent(network)
-    else allowlist.addTemporary(network, expiresAt)
-  })
+  return chunk.list === "perm"
+    ? readPermanentChunk(chunk, (network) => allowlist.addPermanent(network))
+    : readChunk(chunk, (network, expiresAt) => allowlist.addTemporary(network, expiresAt))
+}
+
+/** An import takes permanent entries off only. */
+function removeChunk(allowlist: Allowlist, chunk: SnapshotChunk): void {
+  readPermanentChunk(chunk, (network) => allowlist.removePermanent(network))
 }
 
 async function inSlices(chunk: SnapshotChunk, apply: (slice: SnapshotChunk) => void): Promise<void> {

@@ -2,8 +2,8 @@
 
 import type { Family } from "../core/address.ts"
 import type { ListName } from "../core/entry.ts"
-import type { Network } from "../core/network.ts"
-import { entryKey, keySize, networkAt } from "./entry-key.ts"
+import type { Network, Prefix } from "../core/network.ts"
+import { entryKey, KeyReader, keySize, networkAt } from "./entry-key.ts"
 
 /** Entries of one list and one family. A record is the key and, on the temporary list, eight bytes of expiry. */
 export type SnapshotChunk = {
@@ -33,6 +33,24 @@ export function readChunk(
     const network = networkAt(view, offset, family)
     if (network === null) bad++
     else visit(network, list === "temp" ? Number(view.getBigInt64(offset + size - 8)) : 0)
+  }
+  return bad
+}
+
+/**
+ * The same for the permanent list, without an object for each entry: `visit` gets one and the same, which holds the
+ * numbers of each in turn, and must not keep it.
+ */
+export function readPermanentChunk(
+  { family, records }: SnapshotChunk,
+  visit: (network: Prefix) => void,
+): number {
+  const size = recordSize("perm", family)
+  const key = new KeyReader(new DataView(records.buffer, records.byteOffset, records.byteLength), family)
+  let bad = 0
+  for (let offset = 0; offset + size <= records.length; offset += size) {
+    if (key.read(offset)) visit(key)
+    else bad++
   }
   return bad
 }
