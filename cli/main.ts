@@ -2,20 +2,28 @@
 
 import { readFileSync } from "node:fs"
 import { systemClock } from "../src/core/clock.ts"
+import { EXIT } from "./exit.ts"
 import { run } from "./program.ts"
+import { StandardOutput } from "./standard-output.ts"
 
 // This program talks to its own server only. A proxy of the environment would get the token.
 process.env.NO_PROXY = "*"
 process.env.no_proxy = "*"
 
-const code = await run(process.argv.slice(2), {
+const out = new StandardOutput(() => Bun.stdout.writer())
+let code = await run(process.argv.slice(2), {
   environment: process.env,
   userId: process.getuid?.() ?? -1,
   clock: systemClock,
-  write: (text) => process.stdout.write(text),
+  write: (text) => out.write(text),
   writeError: (text) => process.stderr.write(text),
-  isTerminal: process.stdout.isTTY === true,
-  columns: process.stdout.columns ?? 80,
+  // Asked for by few: Node's stream for the output takes long to load.
+  get isTerminal() {
+    return process.stdout.isTTY === true
+  },
+  get columns() {
+    return process.stdout.columns ?? 80
+  },
   readInput: () => Bun.stdin.text(),
   readBytes: async (path) => {
     try {
@@ -52,4 +60,9 @@ const code = await run(process.argv.slice(2), {
   },
 })
 // A pipe takes the rest when its reader is ready for it, and exit() alone would not wait for that.
-process.stdout.end(() => process.exit(code))
+const fault = await out.end()
+if (fault !== null) {
+  process.stderr.write(`ipgate: the output could not be written: ${fault}\n`)
+  if (code === EXIT.done) code = EXIT.failed
+}
+process.exit(code)

@@ -29,25 +29,28 @@ import { Output } from "./output.ts"
 /** A command is made for one run, and sees nothing but its environment. */
 export type CommandFactory = (env: CommandEnv) => Command
 
-const COMMANDS: readonly CommandFactory[] = [
-  serveCommand,
-  allowCommand,
-  denyCommand,
-  checkCommand,
-  listCommand,
-  logsCommand,
-  deniedCommand,
-  watchCommand,
-  statusCommand,
-  importCommand,
-  exportCommand,
-  tokenCommand,
-  proxyCommand,
-  doctorCommand,
-  completionCommand,
-  manpageCommand,
-  openapiCommand,
-]
+/** By their names, in the order in which help shows them. */
+const COMMANDS: Readonly<Record<string, CommandFactory>> = {
+  serve: serveCommand,
+  allow: allowCommand,
+  deny: denyCommand,
+  check: checkCommand,
+  list: listCommand,
+  logs: logsCommand,
+  denied: deniedCommand,
+  watch: watchCommand,
+  status: statusCommand,
+  import: importCommand,
+  export: exportCommand,
+  token: tokenCommand,
+  proxy: proxyCommand,
+  doctor: doctorCommand,
+  completion: completionCommand,
+  manpage: manpageCommand,
+  openapi: openapiCommand,
+}
+
+const DESCRIBES_ALL = manpageCommand
 
 const EXAMPLES = `Examples:
   ipgate serve                                     run the gate on 127.0.0.1:8765
@@ -65,8 +68,8 @@ Exit codes:
 
 /** Runs one command line, without the name of the program. Never throws; returns the exit code. */
 export async function run(argv: readonly string[], process: ProcessEnv): Promise<number> {
-  const { program, env, exitCode } = buildProgram(process)
   const [command, shell, divider, ...words] = argv
+  const { program, env, exitCode } = buildProgram(process, command)
   // What a completion script asks. The rest is a line that is being typed, and so no command line for commander.
   if (command === "complete" && isShell(shell) && divider === "--") {
     const { answer } = await import("./completion/answer.ts")
@@ -87,8 +90,14 @@ export async function run(argv: readonly string[], process: ProcessEnv): Promise
   }
 }
 
-/** The tree of commands, for a run and for what is made from it. */
-export function buildProgram(process: ProcessEnv): {
+/**
+ * The tree of commands, for a run and for what is made from it. With the name of a command it has that one alone,
+ * because to describe them all takes longer than to run one; any other word gets the whole tree.
+ */
+export function buildProgram(
+  process: ProcessEnv,
+  named?: string,
+): {
   program: Command
   env: CommandEnv
   exitCode: () => number
@@ -145,7 +154,7 @@ export function buildProgram(process: ProcessEnv): {
     .option("--no-color", "no colour (NO_COLOR)")
     .addHelpText("before", EXAMPLES)
     .addHelpText("after", EPILOGUE)
-  for (const factory of COMMANDS) program.addCommand(factory(env))
+  for (const factory of factoriesFor(named)) program.addCommand(factory(env))
   for (const command of withSubcommands(program)) {
     command
       .exitOverride()
@@ -170,6 +179,11 @@ export function buildProgram(process: ProcessEnv): {
 /** A command and everything below it. */
 function withSubcommands(command: Command): Command[] {
   return [command, ...command.commands.flatMap(withSubcommands)]
+}
+
+function factoriesFor(named: string | undefined): CommandFactory[] {
+  const one = named !== undefined && Object.hasOwn(COMMANDS, named) ? COMMANDS[named] : undefined
+  return one === undefined || one === DESCRIBES_ALL ? Object.values(COMMANDS) : [one]
 }
 
 function helpWidth({ isTerminal, columns }: ProcessEnv): number {

@@ -14,9 +14,11 @@ if (!isTarget(target)) {
 const result = await Bun.build({
   // A worker is an entry point of its own; its name here is the one that thread-store.ts starts it by.
   entrypoints: ["./cli/main.ts", "./src/store/worker.ts"],
-  plugins: [embedAddon(target), leaveOutDevtools()],
+  plugins: [embedAddon(target), leaveOutDevtools(), lazyStreams()],
   format: "esm",
   minify: true,
+  // What a command loads later stands in a file of its own, so that a short one does not carry the server and the screen.
+  splitting: true,
   bytecode: true,
   define: { "process.env.NODE_ENV": '"production"' },
   compile: {
@@ -63,6 +65,26 @@ function leaveOutDevtools(): BunPlugin {
       build.onResolve({ filter: /^react-devtools-core$/ }, ({ path }) => ({ path, namespace: "left-out" }))
       build.onLoad({ filter: /.*/, namespace: "left-out" }, () => ({
         contents: "export default {}",
+        loader: "js",
+      }))
+    },
+  }
+}
+
+/**
+ * Commander imports `node:process`, and to make that module Bun asks `process` for each of its properties, the three
+ * standard streams included: that takes longer than everything else that a short command does. The global has them
+ * too, and makes them when they are asked for.
+ */
+function lazyStreams(): BunPlugin {
+  return {
+    name: "lazy-streams",
+    setup(build) {
+      build.onResolve({ filter: /^node:process$/ }, ({ path, importer }) =>
+        /[\\/]node_modules[\\/]commander[\\/]/.test(importer) ? { path, namespace: "global" } : undefined,
+      )
+      build.onLoad({ filter: /.*/, namespace: "global" }, () => ({
+        contents: "export default globalThis.process",
         loader: "js",
       }))
     },

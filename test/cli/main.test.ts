@@ -102,6 +102,15 @@ describe(
     test("that is closed early ends the run, and makes no noise", async () => {
       expect(await shell("ipgate list --json | head -c 1")).toEqual({ code: 0, out: "[", err: "" })
     })
+
+    test.each(["list --json", "--help"])(
+      "of a full disk is an error, and never half an answer: %s",
+      async (command) => {
+        const { code, out, err } = await shell(`ipgate ${command} > /dev/full`)
+        expect([code, out]).toEqual([1, ""])
+        expect(err).toMatch(/^ipgate: the output could not be written: ENOSPC/)
+      },
+    )
   },
 )
 
