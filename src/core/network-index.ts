@@ -3,6 +3,7 @@
 import type { Address, Family } from "./address.ts"
 import type { Network, Prefix } from "./network.ts"
 import { ABSENT, PrefixTable } from "./prefix-table.ts"
+import { TOP_BITS, TopBits } from "./top-bits.ts"
 
 /**
  * Networks of both families, each with a value: a signed 32-bit integer other than 0. A question costs a few look-ups,
@@ -48,12 +49,13 @@ export class NetworkIndex {
 
 /**
  * How a family is searched. The common lengths are looked up one by one where they are in use. The others are grouped
- * into levels of so many lengths, and a level is asked only for the lengths that occur below the address's own prefix.
+ * into levels of so many lengths, and a level is asked only for the lengths that occur below the address's own prefix;
+ * the shortest ones, up to 16 bits, are told by the address's own first bits.
  */
 type Plan = { readonly common: readonly number[]; readonly levelShift: number; readonly longest: number }
 
 const PLANS: Readonly<Record<Family, Plan>> = {
-  4: { common: [32, 24, 16, 0], levelShift: 3, longest: 32 },
+  4: { common: [32, 24, 0], levelShift: 3, longest: 32 },
   6: { common: [128, 64, 56, 48, 32, 0], levelShift: 4, longest: 128 },
 }
 
@@ -72,7 +74,9 @@ class FamilyIndex {
   private readonly counts: number[]
   /** The common lengths in use, the longest first. */
   private commonInUse: readonly number[] = []
-  /** The levels with other lengths in use, the longest first. */
+  /** Of the other lengths; made when the first of them comes, because most lists have none. */
+  private top: TopBits | null = null
+  /** The levels with other lengths of more than 16 bits in use, the longest first. */
   private levelsInUse: readonly number[] = []
 
   constructor(family: Family) {
@@ -84,7 +88,7 @@ class FamilyIndex {
   }
 
   get bytes(): number {
-    return this.table.bytes + this.hints.bytes
+    return this.table.bytes + this.hints.bytes + (this.top?.bytes ?? 0)
   }
 
   get(prefix: Prefix): number {
@@ -107,11 +111,20 @@ class FamilyIndex {
   }
 
   some(address: Address, accepts: (value: number) => boolean): boolean {
-    const { table, hints, commonInUse, levelsInUse } = this
+    const { table, hints, commonInUse, levelsInUse, top } = this
     for (let i = 0; i < commonInUse.length; i++) {
       const value = look(table, address, commonInUse[i] as number)
       if (value !== ABSENT && accepts(value)) return true
     }
+    if (top === null) return false
+    let shorts = top.shortsAt(address.word0)
+    while (shorts !== 0) {
+      const longest = 31 - Math.clz32(shorts)
+      shorts ^= 1 << longest
+      const value = look(table, address, longest + 1)
+      if (value !== ABSENT && accepts(value)) return true
+    }
+    if (!top.hasLongsAt(address.word0)) return false
     for (let i = 0; i < levelsInUse.length; i++) {
       const base = (levelsInUse[i] as number) << this.plan.levelShift
       let lengths = look(hints, address, base) & HINT_LENGTHS
@@ -141,7 +154,7 @@ class FamilyIndex {
     const { common, levelShift } = this.plan
     this.commonInUse = common.filter((used) => (this.counts[used] as number) > 0)
     const levels = this.counts.flatMap((count, used) =>
-      count > 0 && !common.includes(used) ? [(used - 1) >> levelShift] : [],
+      count > 0 && used > TOP_BITS && !common.includes(used) ? [(used - 1) >> levelShift] : [],
     )
     this.levelsInUse = [...new Set(levels)].reverse()
   }
@@ -151,6 +164,10 @@ class FamilyIndex {
     const { common, levelShift } = this.plan
     const { length } = prefix
     if (common.includes(length)) return
+    this.top ??= new TopBits()
+    if (step === 1) this.top.add(prefix.word0, length)
+    else this.top.remove(prefix.word0, length)
+    if (length <= TOP_BITS) return
     const base = ((length - 1) >> levelShift) << levelShift
     const before = look(this.hints, prefix, base)
     const after = before | (1 << (length - 1 - base))

@@ -56,6 +56,10 @@ async function startContenders(
   copyFileSync(lab.path("every.db"), lab.path("zero.db"))
 
   const bare = await startBare(lab, [process.execPath, join(import.meta.dir, "../contenders/bare-bun.ts")])
+  const header = await startBare(lab, [
+    process.execPath,
+    join(import.meta.dir, "../contenders/header-bun.ts"),
+  ])
   const gate = async (name: string): Promise<Asked> => lab.serve(name)
   const large = await gate(database)
   const small = await gate("ten.db")
@@ -76,6 +80,7 @@ async function startContenders(
   const contenders = [
     row("bare Bun.serve", "1,000 clients", bare, thousand, null),
     row("bare Bun.serve", "every request another", bare, another, null),
+    row("Bun.serve that reads the header", "1,000 clients", header, thousand, null),
     row("ipgate, 10 entries", "10 clients", small, { file: ten.clients, held: 10 }),
     row(`ipgate, ${count} entries`, "1,000 clients", large, thousand),
     row(`ipgate, ${count} entries`, "every request another", large, another),

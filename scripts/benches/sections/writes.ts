@@ -19,13 +19,15 @@ export async function measureWrites(lab: Lab, report: Report): Promise<void> {
   const { plan, programs } = lab
   const server = await lab.serve("writes.db")
   const oneByOne: number[] = []
+  const prepared: number[] = []
   const turns = new Map<number, Turn[]>([
     [1, []],
     [32, []],
   ])
   let block = 0
   for (let round = 0; round < plan.writeRounds; round++) {
-    oneByOne.push(await addOneByOne(lab))
+    oneByOne.push(await addOneByOne(lab, "one-by-one"))
+    prepared.push(await addOneByOne(lab, "one-by-one-prepared"))
     if (programs.wrk === null) continue
     for (const [connections, taken] of turns) {
       const before = await permanentCount(server.url)
@@ -69,6 +71,7 @@ export async function measureWrites(lab: Lab, report: Report): Promise<void> {
     ["way", "adds a second", "of one by one", "CPU of the server, us an add"],
     [
       ["bare libSQL, one by one", base, 1, ""],
+      ["bare libSQL, one by one, statements prepared once", median(prepared), median(prepared) / base, ""],
       ...rows,
       [`ipgate import, ${entries.count} entries`, importRate, importRate / base, ""],
     ],
@@ -87,9 +90,9 @@ export async function measureWrites(lab: Lab, report: Report): Promise<void> {
   }
 }
 
-async function addOneByOne(lab: Lab): Promise<number> {
-  const script = join(import.meta.dir, "../contenders/one-by-one.ts")
-  const command = [process.execPath, script, lab.path("one-by-one.db"), String(lab.plan.writeSeconds)]
+async function addOneByOne(lab: Lab, name: "one-by-one" | "one-by-one-prepared"): Promise<number> {
+  const script = join(import.meta.dir, `../contenders/${name}.ts`)
+  const command = [process.execPath, script, lab.path(`${name}.db`), String(lab.plan.writeSeconds)]
   const child = lab.start([...lab.cores.server, ...command])
   const { adds, seconds } = JSON.parse(await new Lines(child).next())
   await child.exited
