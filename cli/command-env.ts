@@ -1,9 +1,11 @@
 // What a command sees of the world. Everything comes in here, so that a test of a command is a function call.
 
-import type { Config, Environment, Flags } from "../src/config.ts"
+import type { Config, ExplainedConfig } from "../src/config/config.ts"
+import type { Environment, Flags } from "../src/config/settings.ts"
 import type { Clock } from "../src/core/clock.ts"
 import type { Gate } from "../src/core/gate.ts"
 import type { TokenRegistry } from "../src/core/token.ts"
+import type { LogFormat } from "../src/log/log-formats.ts"
 import type { Output } from "./output.ts"
 
 /** A terminal that a command takes over for a screen of its own. */
@@ -18,9 +20,14 @@ export type Terminal = {
 export type ProcessEnv = {
   readonly environment: Environment
   readonly userId: number
+  readonly processId: number
   readonly clock: Clock
   readonly write: (text: string) => unknown
   readonly writeError: (text: string) => unknown
+  /** Writes to standard error without waiting for its reader, and calls `done` when the text has gone or cannot go. */
+  readonly logTo: (text: string, done: () => void) => void
+  /** The form that the reader of standard error takes. */
+  readonly logFormat: () => LogFormat
   readonly isTerminal: boolean
   readonly columns: number
   /** All of standard input. */
@@ -29,10 +36,14 @@ export type ProcessEnv = {
   readonly readBytes: (path: string) => Promise<Uint8Array<ArrayBuffer> | null>
   /** `null` if the file does not exist or cannot be read. */
   readonly readFile: (path: string) => string | null
+  /** True if there is a unix socket that this user can see. */
+  readonly isSocket: (path: string) => boolean
   readonly sleep: (milliseconds: number) => Promise<void>
   /** Calls `handle` for each SIGTERM, SIGINT and SIGHUP that comes. */
   readonly untilSignal: (handle: (signal: "SIGTERM" | "SIGINT" | "SIGHUP") => void) => void
   readonly exitNow: (code: number) => void
+  /** Calls `handle` with what nobody has caught, which then does not end the process by itself. */
+  readonly untilFault: (handle: (error: unknown) => void) => void
   /** `null` where there is no terminal on both ends that could show a screen; missing where there never is one. */
   readonly openTerminal?: () => Terminal | null
 }
@@ -57,6 +68,8 @@ export type CommandEnv = {
   readonly out: Output
   /** Throws `ConfigError`. */
   readonly config: (flags?: Flags) => Config
+  /** The same, with the origin of each value. */
+  readonly explainedConfig: (flags?: Flags) => ExplainedConfig
   /** Runs `use` with the gate that the options ask for, on-line or off-line, and closes it afterwards. */
   readonly withGate: <T>(use: (gate: Gate) => Promise<T>) => Promise<T>
   /** The same with the named tokens. */

@@ -1,7 +1,7 @@
 // On-line or off-line: which gate a command gets. There is no fallback from one to the other.
 
 import { openRemoteGate, openRemoteTokens } from "../src/app/remote.ts"
-import type { Config } from "../src/config.ts"
+import type { Config } from "../src/config/config.ts"
 import type { Gate } from "../src/core/gate.ts"
 import type { TokenRegistry } from "../src/core/token.ts"
 import { checkToken, readTokenFile } from "../src/token-file.ts"

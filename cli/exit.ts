@@ -1,7 +1,7 @@
 // Exit codes: what an error becomes for the shell, and how it is said.
 
 import { CommanderError } from "commander"
-import { ConfigError } from "../src/config.ts"
+import { ConfigError } from "../src/config/config-error.ts"
 import { GateError, type GateErrorCode } from "../src/core/errors.ts"
 import { TokenError } from "../src/token-file.ts"
 

@@ -1,7 +1,8 @@
 // The edge of the process: arguments, environment and streams go in, an exit code comes out.
 
-import { readFileSync } from "node:fs"
+import { fstatSync, readFileSync, statSync } from "node:fs"
 import { systemClock } from "../src/core/clock.ts"
+import { formatFor } from "../src/log/log-stream.ts"
 import { EXIT } from "./exit.ts"
 import { run } from "./program.ts"
 import { StandardOutput } from "./standard-output.ts"
@@ -14,9 +15,21 @@ const out = new StandardOutput(() => Bun.stdout.writer())
 let code = await run(process.argv.slice(2), {
   environment: process.env,
   userId: process.getuid?.() ?? -1,
+  processId: process.pid,
   clock: systemClock,
   write: (text) => out.write(text),
   writeError: (text) => process.stderr.write(text),
+  logTo: (text, done) => {
+    // Whoever reads the log may go away, or its disk be full. Without a listener that would end the server.
+    if (process.stderr.listenerCount("error") === 0) process.stderr.on("error", () => {})
+    process.stderr.write(text, done)
+  },
+  logFormat: () =>
+    formatFor({
+      isTerminal: process.stderr.isTTY === true,
+      journalStream: process.env.JOURNAL_STREAM,
+      file: orNull(() => fstatSync(2, { bigint: true })),
+    }),
   // Asked for by few: Node's stream for the output takes long to load.
   get isTerminal() {
     return process.stdout.isTTY === true
@@ -32,31 +45,20 @@ let code = await run(process.argv.slice(2), {
       return null
     }
   },
-  readFile: (path) => {
-    try {
-      return readFileSync(path, "utf8")
-    } catch {
-      return null
-    }
-  },
+  readFile: (path) => orNull(() => readFileSync(path, "utf8")),
+  isSocket: (path) => orNull(() => statSync(path).isSocket()) ?? false,
   sleep: (milliseconds) => Bun.sleep(milliseconds),
   untilSignal: (handle) => {
     for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => handle(signal))
   },
   exitNow: (code) => process.exit(code),
+  untilFault,
   openTerminal: () => {
     const { stdin, stdout } = process
     if (!stdin.isTTY || !stdout.isTTY || process.env.TERM === "dumb") return null
     // Ink takes DEV=true as a wish for its development tools, which are not here.
     delete process.env.DEV
-    return {
-      stdin,
-      stdout,
-      untilCrash: (handle) => {
-        process.on("uncaughtException", handle)
-        process.on("unhandledRejection", handle)
-      },
-    }
+    return { stdin, stdout, untilCrash: untilFault }
   },
 })
 // A pipe takes the rest when its reader is ready for it, and exit() alone would not wait for that.
@@ -66,3 +68,16 @@ if (fault !== null) {
   if (code === EXIT.done) code = EXIT.failed
 }
 process.exit(code)
+
+function untilFault(handle: (error: unknown) => void): void {
+  process.on("uncaughtException", handle)
+  process.on("unhandledRejection", handle)
+}
+
+function orNull<T>(read: () => T): T | null {
+  try {
+    return read()
+  } catch {
+    return null
+  }
+}

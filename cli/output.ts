@@ -1,6 +1,6 @@
 // What a command prints: data on stdout, everything else on stderr. Text that anyone wrote is escaped on its way out.
 
-import { printable } from "../src/core/printable.ts"
+import { printable, printableJson } from "../src/core/printable.ts"
 import type { Failure } from "./exit.ts"
 
 export type OutputOptions = {
@@ -25,7 +25,7 @@ export class Output {
 
   /** The answer for programs. `JSON.stringify` escapes C0; `printable` would break its quoting, so C1 and bidi are escaped here. */
   json(value: unknown): void {
-    this.options.write(`${escapeJson(JSON.stringify(value))}\n`)
+    this.options.write(`${printableJson(JSON.stringify(value))}\n`)
   }
 
   /** One target that failed among others; also with `--quiet`. With `--json` the answer tells it. */
@@ -63,22 +63,11 @@ export class Output {
   failure({ code, message, hint, exitCode }: Failure): void {
     if (this.options.json) {
       const error = { code, message, hint: hint ?? null, exit_code: exitCode }
-      this.options.writeError(`${escapeJson(JSON.stringify({ error }))}\n`)
+      this.options.writeError(`${printableJson(JSON.stringify({ error }))}\n`)
       return
     }
     const lines = message.split("\n").map((line) => printable(line))
     this.options.writeError(`ipgate: ${lines.join("\n")}\n`)
     if (hint !== undefined) this.options.writeError(`  ${printable(hint)}\n`)
   }
-}
-
-// Inside JSON every unprintable character stands in a string, where \uNNNN is its escape.
-function escapeJson(text: string): string {
-  return text.replace(/[^\x20-\x7e]/g, (character) =>
-    printable(character) === character
-      ? character
-      : [...Array(character.length).keys()]
-          .map((i) => `\\u${character.charCodeAt(i).toString(16).padStart(4, "0")}`)
-          .join(""),
-  )
 }

@@ -1,12 +1,13 @@
 // The program: its global options, its commands, and one place where every error becomes an exit code.
 
 import { Command, CommanderError } from "commander"
-import { type Flags, loadConfig } from "../src/config.ts"
+import { explainConfig } from "../src/config/config.ts"
 import { VERSION } from "../src/version.ts"
 import type { CommandEnv, GlobalOptions, ProcessEnv } from "./command-env.ts"
 import { allowCommand } from "./commands/allow.ts"
 import { checkCommand } from "./commands/check.ts"
 import { completionCommand } from "./commands/completion.ts"
+import { configCommand } from "./commands/config.ts"
 import { deniedCommand } from "./commands/denied.ts"
 import { denyCommand } from "./commands/deny.ts"
 import { doctorCommand } from "./commands/doctor.ts"
@@ -48,6 +49,7 @@ const COMMANDS: Readonly<Record<string, CommandFactory>> = {
   completion: completionCommand,
   manpage: manpageCommand,
   openapi: openapiCommand,
+  config: configCommand,
 }
 
 const DESCRIBES_ALL = manpageCommand
@@ -85,7 +87,7 @@ export async function run(argv: readonly string[], process: ProcessEnv): Promise
     const isUnknownTopic =
       error instanceof CommanderError && error.code === "commander.help" && topic !== undefined
     const failure = failureOf(isUnknownTopic ? new UsageError(`unknown command '${topic}'`) : error)
-    outputOf(process, { json: argv.includes("--json") }).failure(failure)
+    outputOf(withPriorities(process), { json: argv.includes("--json") }).failure(failure)
     return failure.exitCode
   }
 }
@@ -120,17 +122,19 @@ export function buildProgram(
     get out() {
       return outputOf(process, program.opts<GlobalOptions>())
     },
-    config: (flags = {}) => {
+    config: (flags) => env.explainedConfig(flags).config,
+    explainedConfig: (flags = {}) => {
       const { config, server, tokenFile, db } = program.opts<GlobalOptions>()
       const given = Object.entries({ config, server, tokenFile, db, ...flags }).filter(
         ([, value]) => value !== undefined,
       )
-      const { environment, userId, readFile } = process
-      return loadConfig({
-        flags: Object.fromEntries(given) as Flags,
+      const { environment, userId, readFile, isSocket } = process
+      return explainConfig({
+        flags: Object.fromEntries(given),
         env: environment,
         userId,
         read: readFile,
+        isSocket,
       })
     },
     withGate: (use) => connected(({ gate }) => use(gate)),
@@ -174,6 +178,12 @@ export function buildProgram(
       })
   }
   return { program, env, exitCode: () => code }
+}
+
+/** The same process, whose errors the journal files as errors. */
+function withPriorities(process: ProcessEnv): ProcessEnv {
+  if (process.logFormat() !== "journal") return process
+  return { ...process, writeError: (text) => process.writeError(text.replace(/^(?=.)/gm, "<3>")) }
 }
 
 /** A command and everything below it. */

@@ -1,32 +1,35 @@
 // ipgate serve: the server, in the foreground.
 
 import { Command } from "commander"
-import { type Config, ConfigError } from "../../src/config.ts"
-import { lineLog } from "../../src/log.ts"
-import { checkToken, makeTokenFile, readTokenFile, TokenError } from "../../src/token-file.ts"
+import { ReloadRecord } from "../../src/app/reload-record.ts"
+import type { RunningServer } from "../../src/app/running-server.ts"
+import { CONFIG_KEYS } from "../../src/config/keys.ts"
+import type { Flags } from "../../src/config/settings.ts"
+import type { Log } from "../../src/log/log.ts"
+import { ServiceManager, watchdogInterval } from "../../src/systemd/service-manager.ts"
 import type { CommandEnv } from "../command-env.ts"
-import { EXIT, ServeConfigError } from "../exit.ts"
+import { EXIT } from "../exit.ts"
+import { reload } from "../reload.ts"
+import { serverLog } from "../server-log.ts"
+import { readServerSettings } from "../server-settings.ts"
 
-type Options = {
-  listen?: string[]
-  trustedProxies?: string[]
-  clientIpHeader?: string
-  socketMode?: string
-  socketGroup?: string
-  check?: boolean
-}
+type Options = Flags & { readonly check?: boolean }
+
+/** Milliseconds for which the database may go without being asked, which happens every five seconds. */
+const DATABASE_TOLERANCE = 30_000
 
 export function serveCommand(env: CommandEnv): Command {
-  return new Command("serve")
+  const command = new Command("serve")
     .summary("run the server")
     .description(
       "Run the server in the foreground, on its own database. On the first start it makes an API token.",
     )
-    .option("--listen <address...>", "host:port or unix:/path; several are possible (default 127.0.0.1:8765)")
-    .option("--trusted-proxies <network...>", "who may name the client; default: this machine")
-    .option("--client-ip-header <name>", "X-Real-IP (default) or X-Forwarded-For")
-    .option("--socket-mode <mode>", "the rights on a unix socket (default 0660)")
-    .option("--socket-group <name>", "the group of a unix socket: who else may ask")
+  for (const { optionOf, option, description, fallback } of CONFIG_KEYS) {
+    if (optionOf !== "serve") continue
+    const isSaid = fallback !== null && fallback.length > 0
+    command.option(option, `${description}${isSaid ? ` (default ${[fallback].flat().join(" ")})` : ""}`)
+  }
+  return command
     .option("--check", "check the configuration and the token, and do not start")
     .addHelpText(
       "before",
@@ -36,61 +39,85 @@ export function serveCommand(env: CommandEnv): Command {
   ipgate serve --listen 0.0.0.0:8765 --trusted-proxies 192.0.2.10
 `,
     )
-    .action(async (options: Options) => {
-      const { config, tokens, madeTokenAt } = prepare(env, options)
-      if (options.check) {
+    .action(async ({ check, ...flags }: Options) => {
+      if (check) {
+        readServerSettings(env, flags, "check")
         env.out.line("the configuration is valid")
-        return
-      }
-      const { clock, writeError } = env.process
-      const log = lineLog(writeError, clock)
-      if (madeTokenAt !== null) log.info(`made an API token in ${madeTokenAt}`)
-      const { startServer } = await import("../../src/app/server.ts")
-      const server = await startServer(config, tokens, clock, log)
-      await stopSignal(env, log)
-      await server.stop()
-      log.info("stopped")
+      } else await serve(env, flags)
     })
 }
 
-type Prepared = { config: Config; tokens: string[]; madeTokenAt: string | null }
-
-/** Everything that can be wrong before the start is exit code 78: a supervisor must not try again. */
-function prepare(env: CommandEnv, { check, ...flags }: Options): Prepared {
-  try {
-    const config = env.config(flags)
-    if (config.tokenFile !== null)
-      return { config, tokens: readTokenFile(config.tokenFile), madeTokenAt: null }
-    if (config.token !== null) {
-      checkToken(config.token, "IPGATE_TOKEN")
-      return { config, tokens: [config.token], madeTokenAt: null }
-    }
-    const path = `${config.stateDirectory}/api-token`
-    const made = !check && makeTokenFile(path)
-    const tokens = check && env.process.readFile(path) === null ? [] : readTokenFile(path)
-    return { config, tokens, madeTokenAt: made ? path : null }
-  } catch (error) {
-    if (error instanceof ConfigError || error instanceof TokenError) {
-      throw new ServeConfigError(error.message, { cause: error })
-    }
-    throw error
+async function serve(env: CommandEnv, flags: Flags): Promise<void> {
+  const { config, origins, tokens, madeTokenAt } = readServerSettings(env, flags, "start")
+  const { process } = env
+  const { log, flush } = serverLog(process, config)
+  if (madeTokenAt !== null) log.info(`made an API token in ${madeTokenAt}`, { event: "token.create" })
+  if (process.userId === 0) {
+    log.warn("runs as root, which it does not need: give it a user of its own", { event: "server.root" })
   }
+  const manager = await openServiceManager(env, log)
+  const { startServer } = await import("../../src/app/server.ts")
+  const server = await startServer(config, tokens, process.clock, log)
+  reportTo(manager, server, env)
+
+  const record = new ReloadRecord(process.clock.wall())
+  const why = await untilStopped(env, log, () => {
+    manager.reloading()
+    const problem = reload({ env, flags, startedWith: origins, server, log, record })
+    manager.ready(problem === null ? server.summary() : `the last reload failed: ${problem}`)
+  })
+  manager.stopping()
+  await server.stop()
+  log.info("stopped", { event: "server.stop" })
+  manager.leave()
+  await flush()
+  if (why === "fault") env.exitWith(EXIT.failed)
 }
 
-/** Fulfilled by the first SIGTERM or SIGINT; the second one ends the process at once. */
-function stopSignal({ process }: CommandEnv, log: ReturnType<typeof lineLog>): Promise<void> {
+/** systemd, if it has started this process; otherwise nobody. */
+async function openServiceManager({ process }: CommandEnv, log: Log): Promise<ServiceManager> {
+  if (process.environment.NOTIFY_SOCKET === undefined) return new ServiceManager(process.clock)
+  const { openSystemd } = await import("../../src/systemd/sd-notify.ts")
+  const systemd = openSystemd()
+  if (!("problem" in systemd)) return new ServiceManager(process.clock, systemd)
+  log.warn("systemd cannot be told that the server is ready: libsystemd.so.0 is missing", {
+    event: "systemd.error",
+    cause: systemd.problem,
+  })
+  return new ServiceManager(process.clock)
+}
+
+function reportTo(manager: ServiceManager, server: RunningServer, { process }: CommandEnv): void {
+  manager.ready(server.summary())
+  const interval = watchdogInterval(process.environment, process.processId)
+  if (interval === null) return
+  manager.keepAlive(interval, DATABASE_TOLERANCE, () => ({
+    askedAt: server.databaseAskedAt(),
+    status: server.summary(),
+  }))
+}
+
+/**
+ * Fulfilled by the first SIGTERM or SIGINT, or by an error that nobody has caught: then nobody knows what state the
+ * process is in, and a supervisor starts a new one. A second signal ends the process at once.
+ */
+function untilStopped({ process }: CommandEnv, log: Log, onReload: () => void): Promise<"signal" | "fault"> {
   return new Promise((resolve) => {
     let stopping = false
     process.untilSignal((signal) => {
-      if (signal === "SIGHUP") {
-        log.warn("SIGHUP changes nothing: restart to apply a new configuration or token")
-      } else if (stopping) {
-        process.exitNow(EXIT.failed)
-      } else {
+      if (stopping && signal !== "SIGHUP") process.exitNow(EXIT.failed)
+      else if (stopping) return
+      else if (signal === "SIGHUP") onReload()
+      else {
         stopping = true
-        log.info(`stopping on ${signal}`)
-        resolve()
+        log.info(`stopping on ${signal}`, { event: "server.stop" })
+        resolve("signal")
       }
+    })
+    process.untilFault((cause) => {
+      log.error("an error that nobody has caught: stopping", { event: "server.fault", cause })
+      stopping = true
+      resolve("fault")
     })
   })
 }

@@ -1,7 +1,7 @@
 // What the value of an option or an argument can be, by the name that its definition gives it: `<file>`, `<duration>`.
 
 import { Argument, type Command, type Option } from "commander"
-import type { Config } from "../../src/config.ts"
+import type { Config } from "../../src/config/config.ts"
 import { PROXIES } from "../proxy/proxies.ts"
 
 /** `entries` are those of the lists of the running server. */

@@ -1,6 +1,6 @@
 // The line to change, in the words of each proxy: those of its template.
 
-import type { Config } from "../../src/config.ts"
+import type { Config } from "../../src/config/config.ts"
 import { PROXIES } from "../proxy/proxies.ts"
 import type { Correction, ProxyTemplate } from "../proxy/proxy-template.ts"
 

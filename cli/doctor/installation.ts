@@ -2,7 +2,8 @@
 
 import { statSync } from "node:fs"
 import { dirname } from "node:path"
-import { type Config, DEFAULT_LISTEN } from "../../src/config.ts"
+import type { Config } from "../../src/config/config.ts"
+import { DEFAULT_LISTEN } from "../../src/config/keys.ts"
 import { GateError } from "../../src/core/errors.ts"
 import type { Gate } from "../../src/core/gate.ts"
 import { checkToken, readTokenFile, TokenError } from "../../src/token-file.ts"

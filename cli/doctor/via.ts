@@ -1,7 +1,7 @@
 // Examines the chain behind a URL over both families, and leaves nothing behind.
 
 import { lookup } from "node:dns/promises"
-import type { Config } from "../../src/config.ts"
+import type { Config } from "../../src/config/config.ts"
 import { Address } from "../../src/core/address.ts"
 import { GateError } from "../../src/core/errors.ts"
 import type { Gate } from "../../src/core/gate.ts"

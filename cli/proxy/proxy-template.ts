@@ -1,6 +1,6 @@
 // What a template of a proxy is filled with, and what each of them can do.
 
-import type { Config } from "../../src/config.ts"
+import type { Config } from "../../src/config/config.ts"
 
 export type ListenAddress = Config["listen"][number]
 

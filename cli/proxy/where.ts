@@ -1,6 +1,6 @@
 // Which of an installation's listeners a proxy can ask, and how that is written in its configuration.
 
-import type { Config } from "../../src/config.ts"
+import type { Config } from "../../src/config/config.ts"
 import { Address } from "../../src/core/address.ts"
 import { Network } from "../../src/core/network.ts"
 import { UsageError } from "../exit.ts"

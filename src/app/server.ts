@@ -9,15 +9,18 @@ import { BearerTokens } from "../http/bearer.ts"
 import { ClientAddresses, type ClientIpHeader, type TrustedProxies } from "../http/client-address.ts"
 import { FailedSenders } from "../http/failed-senders.ts"
 import { routes } from "../http/routes.ts"
-import { type Listener, listen } from "../http/server.ts"
+import { IDLE_TIMEOUT, type Listener, listen } from "../http/server.ts"
 import { formatListenAddress, type ListenAddress } from "../listen-address.ts"
-import type { Log } from "../log.ts"
+import type { Log } from "../log/log.ts"
 import { measured } from "../metrics/measured.ts"
 import type { Metrics } from "../metrics/metrics.ts"
 import { sampled } from "../metrics/sampled.ts"
 import { ThreadStore } from "../store/thread-store.ts"
+import { logChanges, logImport } from "./change-log.ts"
 import { loadAllowlist } from "./load-allowlist.ts"
 import { serveMetrics } from "./metrics.ts"
+import { RefusalLog } from "./refusal-log.ts"
+import type { RunningServer } from "./running-server.ts"
 import { assembleWritePath, type WritePath } from "./write-path.ts"
 
 export type ServerConfig = {
@@ -25,6 +28,10 @@ export type ServerConfig = {
   readonly databasePath: string
   readonly trustedProxies: TrustedProxies
   readonly clientIpHeader: ClientIpHeader
+  /** True if refused clients are summed up in the log; the default. */
+  readonly logRefusals?: boolean
+  /** Seconds after which a connection on which nothing comes is closed; the default is 120. */
+  readonly idleTimeout?: number
   /** Of unix sockets; the default is 0660, and the group that they get by themselves. */
   readonly socketMode?: number
   readonly socketGroup?: string | null
@@ -32,13 +39,6 @@ export type ServerConfig = {
   readonly auditRows?: number
   /** Where Prometheus asks; a server without it measures nothing. */
   readonly metricsListen?: ListenAddress | null
-}
-
-export type RunningServer = {
-  readonly addresses: readonly ListenAddress[]
-  readonly metricsAddress: ListenAddress | null
-  /** Answers what has arrived, closes the database, and ends its thread. */
-  stop(): Promise<void>
 }
 
 /** Milliseconds between two questions whether the database still works. */
@@ -63,7 +63,12 @@ export async function startServer(
     { path: config.databasePath, auditRows },
     {
       onLateCommit: (changes, committed) => path?.accept(changes, committed),
-      onLateImport: (imported) => path?.acceptLateImport(imported),
+      onLateImport: (imported) => {
+        path?.acceptLateImport(imported)
+        log.notice("an import took effect after its client had been answered that it failed", {
+          event: "list.import",
+        })
+      },
     },
   )
   const listeners: Listener[] = []
@@ -71,26 +76,37 @@ export async function startServer(
   try {
     const metrics = config.metricsListen ? await loadMetrics(clock) : null
     const { created } = await store.open(clock.wall())
-    if (created) log.warn("made a new, empty database: nobody is let in yet", { path: config.databasePath })
+    if (created)
+      log.warn("made a new, empty database: nobody is let in yet", {
+        event: "db.create",
+        path: config.databasePath,
+      })
     const { allowlist, badRows } = await loadAllowlist(store, clock)
     if (badRows > 0)
-      log.error("the database holds rows that are no networks; they let nobody in", { rows: badRows })
+      log.error("the database holds rows that are no networks; they let nobody in", {
+        event: "db.error",
+        rows: badRows,
+      })
 
-    path = await assembleWritePath(store, allowlist, clock, startedAt, metrics?.meter)
+    path = await assembleWritePath(store, allowlist, clock, startedAt, metrics?.meter, (counts, by) =>
+      logImport(counts, by, log),
+    )
     const { gate, tokens: registry, book, queue, health, feed, counters, refused } = path
     if (path.badTokens > 0)
       log.error("the database holds tokens that make no sense; nobody gets in with them", {
+        event: "db.error",
         rows: path.badTokens,
       })
     const sweeper = new Sweeper(allowlist, queue, clock)
     const upkeep = new TokenUpkeep(registry, book)
     const clients = new ClientAddresses(config.trustedProxies, config.clientIpHeader)
+    const bearer = new BearerTokens(tokens, book)
     const decide = decideBy(allowlist, clients, counters, refused)
     let decisionFaults = 0
     const table = routes({
       decide: metrics === null ? decide : sampled(decide, metrics.meter, () => clock.mono()),
       clients,
-      tokens: new BearerTokens(tokens, book),
+      tokens: bearer,
       failures: new FailedSenders(clock),
       registry,
       gateFor: (by, principal) => gate.as(by, principal),
@@ -101,7 +117,8 @@ export async function startServer(
       ...(metrics === null ? {} : { measured: measured(metrics.meter, () => clock.mono()) }),
     })
     const access = { mode: config.socketMode ?? 0o660, group: config.socketGroup ?? null }
-    for (const address of config.listen) listeners.push(listen(address, table, access))
+    const idleTimeout = config.idleTimeout ?? IDLE_TIMEOUT
+    for (const address of config.listen) listeners.push(listen(address, table, access, idleTimeout))
     if (metrics !== null && config.metricsListen) {
       const parts = {
         allowlist,
@@ -113,25 +130,47 @@ export async function startServer(
         log,
       }
       metricsListener = serveMetrics(config.metricsListen, metrics, parts)
-      log.info(`metrics on ${formatListenAddress(metricsListener.address)}`)
+      log.info(`metrics on ${formatListenAddress(metricsListener.address)}`, { event: "server.start" })
     }
 
     sweeper.start()
     upkeep.start()
+    void logChanges(feed, log)
+    const refusals = new RefusalLog(counters, refused, clock, log, config.logRefusals ?? true)
+    refusals.start()
     // While something is wrong the question is a change, so that a database that only answers is not called well.
     const ask = () =>
       health.ok ? health.watchRead(store.ping()) : health.watchRead(health.watchWrite(store.probe()))
-    const pinging = setInterval(() => ask().catch(() => {}), PING_INTERVAL)
+    let askedAt = clock.mono()
+    let wasOk = true
+    const pinging = setInterval(async () => {
+      const problem = await ask().then(
+        () => null,
+        (error: unknown) => error,
+      )
+      askedAt = clock.mono()
+      if (health.ok !== wasOk) logHealth(health.ok, problem, log)
+      wasOk = health.ok
+    }, PING_INTERVAL)
     const addresses = listeners.map(({ address }) => address)
     log.info(`listening on ${addresses.map(formatListenAddress).join(", ")}`, {
+      event: "server.start",
       permanent: allowlist.permanentCount,
       temporary: allowlist.temporaryCount,
     })
     return {
       addresses,
       metricsAddress: metricsListener?.address ?? null,
+      apply: ({ tokens, trustedProxies, clientIpHeader, logRefusals }) => {
+        bearer.replaceFileTokens(tokens)
+        clients.replace(trustedProxies, clientIpHeader)
+        refusals.enable(logRefusals)
+      },
+      summary: () => `${allowlist.permanentCount} permanent, ${allowlist.temporaryCount} temporary`,
+      databaseAskedAt: () => askedAt,
       stop: async () => {
         clearInterval(pinging)
+        refusals.stop()
         feed.close()
         await atMost(
           DRAIN_TIME,
@@ -156,6 +195,15 @@ export async function startServer(
 async function loadMetrics(clock: Clock): Promise<Metrics> {
   const { createMetrics } = await import("../metrics/metrics.ts")
   return createMetrics(clock.wall() - process.uptime() * 1000)
+}
+
+function logHealth(ok: boolean, problem: unknown, log: Log): void {
+  if (ok) log.notice("the database works again", { event: "db.recovered" })
+  else
+    log.error("the database does not work: changes fail, decisions go on from memory", {
+      event: "db.error",
+      cause: problem ?? undefined,
+    })
 }
 
 /** Fulfilled with the work, or without it when the time is over. */

@@ -1,10 +1,11 @@
 // The write path, put together: gate, queue, store, and what each commit is taken over into.
 
 import type { Allowlist } from "../core/allowlist.ts"
-import type { Change } from "../core/change.ts"
+import type { Actor, Change } from "../core/change.ts"
 import type { Clock } from "../core/clock.ts"
 import { DecisionCounters } from "../core/decision-counters.ts"
 import { EndedEntries } from "../core/ended-entries.ts"
+import type { ImportCounts } from "../core/gate.ts"
 import { RefusedClients } from "../core/refused-clients.ts"
 import { TokenBook } from "../core/token-book.ts"
 import { applyCommitted, applyLateImport } from "../gate/apply.ts"
@@ -41,6 +42,7 @@ export async function assembleWritePath(
   clock: Clock,
   startedAt: number,
   meter: Meter = NO_METER,
+  onImport: (counts: ImportCounts, by: Actor) => void = () => {},
 ): Promise<WritePath> {
   const health = new Health()
   const feed = new ChangeFeed()
@@ -67,6 +69,7 @@ export async function assembleWritePath(
     ended,
     counters,
     refused,
+    onImport,
   })
   const tokens = new LocalTokens({ store, queue, health, book, clock, newSecret: newTokenSecret })
   return { gate, tokens, book, badTokens, queue, health, feed, counters, refused, accept, acceptLateImport }

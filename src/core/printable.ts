@@ -22,6 +22,18 @@ export function printable(text: string): string {
   })
 }
 
+/** JSON with each unprintable character of its texts as `\uNNNN`: the same value, in one line. */
+export function printableJson(json: string): string {
+  // Inside JSON every unprintable character stands in a text, where that is its escape.
+  return json.replace(/[^\x20-\x7e]/g, (character) =>
+    printable(character) === character
+      ? character
+      : [...Array(character.length).keys()]
+          .map((i) => `\\u${character.charCodeAt(i).toString(16).padStart(4, "0")}`)
+          .join(""),
+  )
+}
+
 const QUOTED_CHARACTERS = 64
 
 /** `text` in double quotes, printable, and cut to 64 characters: for messages that repeat what somebody sent. */

@@ -30,6 +30,10 @@ export class ChangeFeed {
     this.newest = id
   }
 
+  get isClosed(): boolean {
+    return this.closed
+  }
+
   publish(events: readonly FeedEvent[]): void {
     if (events.length === 0) return
     for (const event of events) {

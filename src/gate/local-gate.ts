@@ -48,6 +48,8 @@ export type LocalGateParts = {
   readonly refused: RefusedClients
   /** When this process began to serve, on the monotonic clock. */
   readonly startedAt: number
+  /** Hears of every import that is complete, and of who asked for it. */
+  readonly onImport?: (counts: ImportCounts, by: Actor) => void
 }
 
 export class LocalGate implements Gate {
@@ -101,12 +103,13 @@ export class LocalGate implements Gate {
   async import({ lines, prune }: ImportRequest): Promise<ImportCounts> {
     const { principal } = this
     if (principal !== null && !mayImport(principal)) throw forbidden(principal, this.by)
-    const { queue, store, health, allowlist, clock, feed } = this.parts
+    const { queue, store, health, allowlist, clock, feed, onImport } = this.parts
     return queue.exclusive(async () => {
       const { present, absent, before, after, ...counts } = await health.watchWrite(
         store.import(lines, { at: clock.wall(), by: this.by, token: principal?.name, prune }),
       )
       await applyImported(allowlist, { present, absent })
+      onImport?.(counts, this.by)
       feed.publish(await this.importedEvents(before, after))
       return counts
     })

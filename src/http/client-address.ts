@@ -21,11 +21,23 @@ const REMEMBERED_PEERS = 1024
 
 export class ClientAddresses {
   private readonly verdicts = new Map<string, boolean>()
+  private trusted: TrustedProxies
+  private header: ClientIpHeader
+  private allLoopback: boolean
 
-  constructor(
-    private readonly trusted: TrustedProxies,
-    private readonly header: ClientIpHeader,
-  ) {}
+  constructor(trusted: TrustedProxies, header: ClientIpHeader) {
+    this.trusted = trusted
+    this.header = header
+    this.allLoopback = holdsLoopback(trusted)
+  }
+
+  /** From the next request on these are believed, and no others. */
+  replace(trusted: TrustedProxies, header: ClientIpHeader): void {
+    this.trusted = trusted
+    this.header = header
+    this.allLoopback = holdsLoopback(trusted)
+    this.verdicts.clear()
+  }
 
   /**
    * The client on whose behalf a proxy asks. `null`, which denies, if the peer is not a trusted proxy, or if the one
@@ -65,7 +77,7 @@ export class ClientAddresses {
 
   /** True if every loopback address is a trusted proxy, as it is unless somebody says otherwise. */
   get trustsLoopback(): boolean {
-    return LOOPBACK.every((loopback) => this.trusted.networks.some((trusted) => trusted.contains(loopback)))
+    return this.allLoopback
   }
 
   // From the right, over the hops that are trusted proxies: the first other one is the client. Every proxy appends the
@@ -85,4 +97,8 @@ export class ClientAddresses {
     const network = Network.of(address)
     return this.trusted.networks.some((trusted) => trusted.contains(network))
   }
+}
+
+function holdsLoopback({ networks }: TrustedProxies): boolean {
+  return LOOPBACK.every((loopback) => networks.some((trusted) => trusted.contains(loopback)))
 }

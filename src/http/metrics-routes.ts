@@ -1,7 +1,7 @@
 // What the listener of Prometheus answers. An address of its own, so that no proxy that is pointed at the wrong path
 // finds an answer there that it takes for "let in".
 
-import type { Log } from "../log.ts"
+import type { Log } from "../log/log.ts"
 import { guarded } from "./guard.ts"
 import { exposition, internalError, methodNotAllowed, text } from "./responses.ts"
 import type { Routes } from "./routes.ts"

@@ -4,7 +4,7 @@ import type { Credential } from "../core/credential.ts"
 import { GateError } from "../core/errors.ts"
 import type { Gate } from "../core/gate.ts"
 import type { TokenRegistry } from "../core/token.ts"
-import type { Log } from "../log.ts"
+import type { Log } from "../log/log.ts"
 import { statusToJson } from "../wire/answers.ts"
 import { API_PREFIX, AUTH_PATH, AUTHZ_PATH, OPENAPI_PATH, STATUS_PATH } from "../wire/paths.ts"
 import { answerApi, type GateFor, routeTemplate } from "./api.ts"
@@ -46,7 +46,7 @@ export type RouteParts = {
 export type Routes = {
   readonly paths: Readonly<Record<string, Handler>>
   readonly notFound: Handler
-  /** True if every peer from this machine is a trusted proxy. */
+  /** True while every peer from this machine is a trusted proxy. A reload can change it. */
   readonly trustsLoopback: boolean
 }
 
@@ -88,7 +88,9 @@ export function routes(parts: RouteParts): Routes {
       () => "other",
       guarded(() => text(404, "not found"), failed),
     ),
-    trustsLoopback: clients.trustsLoopback,
+    get trustsLoopback() {
+      return clients.trustsLoopback
+    },
   }
 }
 

@@ -12,7 +12,7 @@ import { internalError } from "./responses.ts"
 import type { Routes } from "./routes.ts"
 
 /** Seconds. Longer than the 60 s for which nginx keeps an idle connection, so that it never meets a closed one. */
-const IDLE_TIMEOUT = 120
+export const IDLE_TIMEOUT = 120
 /** Bytes that Bun takes before any handler runs; each endpoint has its own, smaller bound. */
 const LARGEST_REQUEST = LARGEST_IMPORT + 1024
 
@@ -30,10 +30,17 @@ export type Listener = {
   stop(): Promise<void>
 }
 
-/** Throws `GateError` if the address cannot be bound. */
-export function listen(address: ListenAddress, routes: Routes, access = OWNER_AND_GROUP): Listener {
+/** Throws `GateError` if the address cannot be bound. `idleTimeout` is in seconds, at most 255. */
+export function listen(
+  address: ListenAddress,
+  routes: Routes,
+  access = OWNER_AND_GROUP,
+  idleTimeout = IDLE_TIMEOUT,
+): Listener {
   try {
-    return address.kind === "tcp" ? listenOnTcp(address, routes) : listenOnSocket(address, routes, access)
+    return address.kind === "tcp"
+      ? listenOnTcp(address, routes, idleTimeout)
+      : listenOnSocket(address, routes, access, idleTimeout)
   } catch (cause) {
     if (cause instanceof GateError) throw cause
     const detail = cause instanceof Error ? cause.message : String(cause)
@@ -41,12 +48,19 @@ export function listen(address: ListenAddress, routes: Routes, access = OWNER_AN
   }
 }
 
-function listenOnTcp(address: ListenAddress & { kind: "tcp" }, routes: Routes): Listener {
+function listenOnTcp(
+  address: ListenAddress & { kind: "tcp" },
+  routes: Routes,
+  idleTimeout: number,
+): Listener {
   const peerOf = (request: Request, server: Server): Peer => server.requestIP(request)?.address ?? null
   // Asking is an eighth of the cost of a decision. Where every possible peer is trusted, one stands for all of them.
-  const deciderOf = routes.trustsLoopback && onlyLocalPeers(address) ? () => address.hostname : peerOf
+  // Whether they are trusted is asked each time, because a reload can change that.
+  const deciderOf: PeerOf = onlyLocalPeers(address)
+    ? (request, server) => (routes.trustsLoopback ? address.hostname : peerOf(request, server))
+    : peerOf
   const server = Bun.serve({
-    ...options(routes, peerOf, deciderOf),
+    ...options(routes, idleTimeout, peerOf, deciderOf),
     hostname: address.hostname,
     port: address.port,
     reusePort: false,
@@ -58,6 +72,7 @@ function listenOnSocket(
   address: ListenAddress & { kind: "unix" },
   routes: Routes,
   { mode, group }: SocketAccess,
+  idleTimeout: number,
 ): Listener {
   const groupId = group === null ? null : groupIdOf(group)
   removeStaleSocket(address.path)
@@ -65,7 +80,7 @@ function listenOnSocket(
   const before = process.umask(0o177)
   const server = (() => {
     try {
-      return Bun.serve({ ...options(routes, unixPeer, unixPeer), unix: address.path })
+      return Bun.serve({ ...options(routes, idleTimeout, unixPeer, unixPeer), unix: address.path })
     } finally {
       process.umask(before)
     }
@@ -108,7 +123,7 @@ const unixPeer: PeerOf = () => "unix"
 const DECISIONS: readonly string[] = [AUTH_PATH, AUTHZ_PATH, `${AUTHZ_PATH}/*`]
 
 /** `deciderOf` tells the peer of a decision, `peerOf` that of everything else. */
-function options(routes: Routes, peerOf: PeerOf, deciderOf: PeerOf) {
+function options(routes: Routes, idleTimeout: number, peerOf: PeerOf, deciderOf: PeerOf) {
   const served = (handle: Handler, peer: PeerOf) => (request: Request, server: Server) =>
     handle(request, peer(request, server))
   const paths = Object.entries(routes.paths)
@@ -121,7 +136,7 @@ function options(routes: Routes, peerOf: PeerOf, deciderOf: PeerOf) {
     error: () => internalError(),
     development: false,
     // Bun's types know it for TCP only; a unix socket would be left with 10 s.
-    ...({ idleTimeout: IDLE_TIMEOUT } as object),
+    ...({ idleTimeout } as object),
     maxRequestBodySize: LARGEST_REQUEST,
   } as const
 }

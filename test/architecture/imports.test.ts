@@ -17,8 +17,8 @@ type Rule = {
 const COMMANDS_MAY = [
   "src/core/",
   "src/wire/",
-  "src/config.ts",
-  "src/log.ts",
+  "src/config/",
+  "src/log/",
   "src/token-file.ts",
   "src/version.ts",
   "src/app/remote.ts",
@@ -65,7 +65,7 @@ const RULES: readonly Rule[] = [
       "src/core/",
       "src/wire/",
       "src/openapi/",
-      "src/log.ts",
+      "src/log/log.ts",
       "src/listen-address.ts",
       "src/token-secret.ts",
       "node:crypto",
@@ -89,6 +89,29 @@ const RULES: readonly Rule[] = [
     because: "what is measured is plain numbers: whoever keeps them knows nothing of who reads them",
   },
   {
+    of: "src/log/",
+    may: ["src/core/"],
+    because: "whatever goes wrong elsewhere must still be told, so the log needs nothing that can go wrong",
+  },
+  {
+    of: "src/config/",
+    may: [
+      "src/core/",
+      "src/http/client-address.ts",
+      "src/listen-address.ts",
+      "src/log/log-formats.ts",
+      "src/log/log-levels.ts",
+      "src/nearest-name.ts",
+      "smol-toml",
+    ],
+    because: "every command reads it: it knows the names of what it configures, and loads none of it",
+  },
+  {
+    of: "src/systemd/",
+    may: ["src/core/", "bun:ffi"],
+    because: "the service manager is told how the server is, and has no part in it",
+  },
+  {
     of: "src/app/",
     may: ["src/"],
     because:
@@ -96,7 +119,13 @@ const RULES: readonly Rule[] = [
   },
   {
     of: "cli/",
-    may: [...COMMANDS_MAY, "node:fs"],
+    may: [
+      ...COMMANDS_MAY,
+      "src/app/reload-record.ts",
+      "src/app/running-server.ts",
+      "src/systemd/service-manager.ts",
+      "node:fs",
+    ],
     because: "a command sees a Gate: the same one on-line and off-line, without HTTP and without SQL",
   },
   {
@@ -133,6 +162,11 @@ const LOADED_LATER: ReadonlyArray<readonly [from: string, to: RegExp, because: s
     "src/app/server.ts",
     /^src\/metrics\/metrics\.ts$/,
     "only a server that is asked for metrics needs their library",
+  ],
+  [
+    "cli/commands/serve.ts",
+    /^src\/systemd\/sd-notify\.ts$/,
+    "only a server that systemd has started calls its library",
   ],
   [
     "src/store/load-driver.ts",
@@ -172,6 +206,8 @@ const RESERVED: ReadonlyArray<readonly [what: string, by: RegExp, because: strin
     "the schema is made and changed in one place",
   ],
   ["src/app/server.ts", /^cli\/commands\/serve\.ts$/, "there is one way to start a server"],
+  ["smol-toml", /^src\/config\/config-file\.ts$/, "the file is read in one place"],
+  ["bun:ffi", /^src\/systemd\/sd-notify\.ts$/, "it can call anything, so nobody else may"],
   ["src/app/local.ts", /^cli\/connect\.ts$/, "one place decides between on-line and off-line"],
   ["src/app/remote.ts", /^cli\/connect\.ts$/, "one place decides between on-line and off-line"],
 ]
@@ -180,7 +216,7 @@ const RESERVED: ReadonlyArray<readonly [what: string, by: RegExp, because: strin
 const NOT_LOADED: ReadonlyArray<readonly [entry: string, pattern: RegExp, because: string]> = [
   [
     "cli/main.ts",
-    /libsql|^src\/store\/|^src\/gate\/local-gate|^src\/app\/(server|local)|^src\/(http\/server|openapi\/)|^(ink|react)$/,
+    /libsql|^src\/store\/|^src\/gate\/local-gate|^src\/app\/(server|local)|^src\/(http\/server|openapi\/)|^(ink|react|bun:ffi)$/,
     "a client command starts faster without, and works where the driver cannot be unpacked (noexec /tmp)",
   ],
   ["src/app/server.ts", /prometheus/, "a server without metrics neither loads nor needs their library"],
@@ -222,10 +258,9 @@ describe("a folder imports only what it may", () => {
     expect(RULES.filter(({ of }) => !files.some(({ path }) => path.startsWith(of)))).toEqual([])
   })
 
-  test("the files beside the folders import each other, core, the names that they configure, and the system", () => {
+  test("the files beside the folders import each other, core, and the system", () => {
     const own = imports.filter(({ from }) => /^src\/[^/]+$/.test(from))
-    const allowed =
-      /^(src\/[^/]+\.ts|src\/core\/.*|src\/http\/client-address\.ts|package\.json|node:(crypto|fs|path))$/
+    const allowed = /^(src\/[^/]+\.ts|src\/core\/.*|package\.json|node:(crypto|fs|path))$/
     expect(listed(own.filter(({ to }) => !allowed.test(to)))).toEqual([])
   })
 
@@ -287,7 +322,16 @@ test("the only packages are those that the project has", () => {
       .map(({ to }) => to)
       .filter((to) => !/^(src|cli)\/|^(package\.json|CHANGELOG\.md)$|^node:/.test(to)),
   )
-  const known = ["@prometheus-io/client", "commander", "ink", "ipaddr.js", "libsql", "react"]
+  const known = [
+    "@prometheus-io/client",
+    "bun:ffi",
+    "commander",
+    "ink",
+    "ipaddr.js",
+    "libsql",
+    "react",
+    "smol-toml",
+  ]
   expect([...packages].filter((name) => !known.includes(name))).toEqual([])
 })
 

@@ -9,7 +9,8 @@ import { releaseDate } from "../../cli/manual/release-date.ts"
 import { escaped, Page } from "../../cli/manual/roff.ts"
 import { VARIABLES } from "../../cli/manual/surroundings.ts"
 import { buildProgram } from "../../cli/program.ts"
-import { type Environment, loadConfig } from "../../src/config.ts"
+import { loadConfig } from "../../src/config/config.ts"
+import type { Environment } from "../../src/config/settings.ts"
 import { CliMachine } from "../support/cli.ts"
 import { GROFF, MAN, MANDOC } from "../support/man.ts"
 
@@ -103,7 +104,7 @@ test.skipIf(GROFF === null)("text comes out as it went in, whatever roff would t
 test("every variable that the configuration reads is on the page of the program", () => {
   const asked = new Set<string>()
   const env = new Proxy<Environment>({}, { get: (_, name) => void asked.add(String(name)) })
-  loadConfig({ flags: {}, env, userId: 1000, read: () => null })
+  loadConfig({ flags: {}, env, userId: 1000, read: () => null, isSocket: () => false })
   const named = VARIABLES.flatMap(([names]) => names.split(", "))
   expect([...asked].filter((name) => !named.includes(name))).toEqual([])
   const others = ["NO_COLOR", "TMPDIR"]

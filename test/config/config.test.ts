@@ -1,7 +1,9 @@
 // The configuration: who wins, what is refused, and that every mistake is told at once and with its place.
 
 import { describe, expect, test } from "bun:test"
-import { type Config, ConfigError, type Environment, type Flags, loadConfig } from "../../src/config.ts"
+import { type Config, loadConfig } from "../../src/config/config.ts"
+import { ConfigError } from "../../src/config/config-error.ts"
+import type { Environment, Flags } from "../../src/config/settings.ts"
 import { DEFAULT_TRUSTED_PROXIES } from "../../src/http/client-address.ts"
 import { formatListenAddress } from "../../src/listen-address.ts"
 import { fault } from "../faults/fault.ts"
@@ -15,16 +17,18 @@ type Sources = {
   readonly env?: Environment
   readonly files?: Readonly<Record<string, string>>
   readonly userId?: number
+  readonly sockets?: readonly string[]
 }
 
 /** Loads as a user with a home directory, unless it is said otherwise; `read` is what was looked for. */
-function attempt({ flags = {}, env = {}, files = {}, userId = 1000 }: Sources) {
+function attempt({ flags = {}, env = {}, files = {}, userId = 1000, sockets = [] }: Sources) {
   const read: string[] = []
   const load = () =>
     loadConfig({
       flags,
       env: { HOME, ...env },
       userId,
+      isSocket: (path) => sockets.includes(path),
       read: (path) => {
         read.push(path)
         return files[path] ?? null
@@ -77,6 +81,12 @@ describe("without anything said", () => {
     clientIpHeader: "X-Real-IP",
     socketMode: 0o660,
     socketGroup: null,
+    idleTimeout: 120,
+    logLevel: "info",
+    logFormat: "auto",
+    logRefusals: true,
+    metricsListen: null,
+    tokenFileOfReload: null,
   } as const
 
   test.each<readonly [string, number, Environment, string]>([
@@ -341,7 +351,7 @@ describe("a file that makes no sense", () => {
     (text) => {
       const found = problems(toml(text))
       expect(found.length).toBe(1)
-      expect(found[0]).toStartWith(`${SYSTEM_FILE}: TOML Parse error`)
+      expect(found[0]).toMatch(/^\/etc\/ipgate\/ipgate\.toml:[12]: column \d+ is no TOML: [a-z]/)
     },
   )
 

@@ -1,7 +1,7 @@
 // The log: one line an event, whatever the event contains.
 
 import { describe, expect, test } from "bun:test"
-import { type LogFields, lineLog } from "../../src/log.ts"
+import { type LogFields, lineLog } from "../../src/log/log.ts"
 import { fault } from "../faults/fault.ts"
 import { FakeClock } from "../support/fake-clock.ts"
 

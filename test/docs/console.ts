@@ -104,7 +104,12 @@ export class Console {
     const process = Bun.spawn([...AS_ORDINARY_USER, "bash", "-c", `exec ${this.toReal(command)}`], {
       cwd: this.home,
       // For the server alone: every other command sees an installation in which nothing is set.
-      env: { ...this.env, IPGATE_LISTEN: "127.0.0.1:0" },
+      env: {
+        ...this.env,
+        IPGATE_LISTEN: "127.0.0.1:0",
+        IPGATE_LOG_FORMAT: "text",
+        IPGATE_LOG_REFUSALS: "none",
+      },
       stdin: "ignore",
       stdout: "pipe",
       stderr: "pipe",
@@ -138,7 +143,8 @@ export class Console {
     process.kill(signal)
     const said = await output.rest()
     const exitCode = await process.exited
-    const shown = this.toShown(said.trimEnd())
+    // The other terminal shows a line for each change before it; here only the end is of interest.
+    const shown = this.toShown(said.trimEnd()).replace(/^[\s\S]*\n(?=\S+ info stopping on )/, "")
     this.server = null
     return { output: shown, exitCode }
   }

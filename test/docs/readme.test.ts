@@ -11,7 +11,9 @@ import { PROXIES } from "../../cli/proxy/proxies.ts"
 import { layoutOf } from "../../cli/watch/layout.ts"
 import { MOST_ENTRIES } from "../../cli/watch/load.ts"
 import { helpLines } from "../../cli/watch/status-line.ts"
-import { type Environment, loadConfig } from "../../src/config.ts"
+import { loadConfig } from "../../src/config/config.ts"
+import { CONFIG_KEYS } from "../../src/config/keys.ts"
+import type { Environment } from "../../src/config/settings.ts"
 import { AUDIT_ACTIONS, AUDIT_LOG_ROWS } from "../../src/core/audit.ts"
 import { parseDuration } from "../../src/core/duration.ts"
 import { LONGEST_REASON, LONGEST_TTL_SECONDS } from "../../src/core/entry.ts"
@@ -41,6 +43,16 @@ const NOT_RUN_HERE: Readonly<Record<string, string>> = {
 
 /** Environment that the runtime or a library reads, and not the configuration. */
 const NOT_CONFIGURATION = ["NO_COLOR", "TMPDIR", "BUN_BE_BUN", "BUN_OPTIONS"]
+
+/** What systemd sets for the processes that it starts. */
+const OF_SYSTEMD = [
+  "NOTIFY_SOCKET",
+  "WATCHDOG_USEC",
+  "WATCHDOG_PID",
+  "JOURNAL_STREAM",
+  "LISTEN_FDS",
+  "LISTEN_PID",
+]
 
 /** Capitals in code spans that are no variables. */
 const PLAIN_WORDS = ["NETWORK", "SETENV"]
@@ -89,19 +101,26 @@ describe("blocks", () => {
 describe("configuration", () => {
   const rows = rowsUnder(readme, "key in the file")
   const documented = (column: number) => rows.flatMap((cells) => codeIn(cells[column] ?? ""))
+  const keys = CONFIG_KEYS.map(({ key }) => key as string)
 
   test("every key of the file is in the table, and every key in the table is one", () => {
-    expect(documented(2).toSorted()).toEqual(keysOfSource().toSorted())
+    expect(documented(2).toSorted()).toEqual(keys.toSorted())
   })
 
   test("the example file has every key, and is accepted", () => {
     const [example = ""] = textsOf(readme, "toml")
     const sections = Object.entries(Bun.TOML.parse(example)) as Array<[string, object]>
-    const keys = sections.flatMap(([section, members]) =>
+    const named = sections.flatMap(([section, members]) =>
       Object.keys(members).map((key) => `${section}.${key}`),
     )
-    expect(keys.toSorted()).toEqual(keysOfSource().toSorted())
-    const config = loadConfig({ flags: {}, env: {}, userId: 1000, read: () => example })
+    expect(named.toSorted()).toEqual(keys.toSorted())
+    const config = loadConfig({
+      flags: {},
+      env: {},
+      userId: 1000,
+      read: () => example,
+      isSocket: () => false,
+    })
     expect(config.tokenFile).toBe("/etc/ipgate/api-token")
     expect(config.databasePath).toBe("/var/lib/ipgate/ipgate.db")
     expect(config.listen).toHaveLength(2)
@@ -111,17 +130,17 @@ describe("configuration", () => {
   test("every variable that is read is documented, and every documented one is read", () => {
     const asked = new Set<string>()
     const env = new Proxy<Environment>({}, { get: (_, name) => void asked.add(String(name)) })
-    loadConfig({ flags: {}, env, userId: 1000, read: () => null })
+    loadConfig({ flags: {}, env, userId: 1000, read: () => null, isSocket: () => false })
     const tables = rowsUnder(readme, "environment").flatMap((cells) => codeIn(cells.slice(0, 2).join(" ")))
     const variables = spans.filter((text) => /^[A-Z]{2,}(_[A-Z]+)*$/.test(text))
     expect(asked.size).toBeGreaterThan(10)
     expect(missing(asked, tables)).toEqual([])
-    expect(missing(variables, [...asked, ...NOT_CONFIGURATION, ...PLAIN_WORDS])).toEqual([])
+    expect(missing(variables, [...asked, ...NOT_CONFIGURATION, ...OF_SYSTEMD, ...PLAIN_WORDS])).toEqual([])
   })
 
   test("every flag stands beside its variable and its key, and does what the variable does", () => {
     const pairs = rows.filter((cells) => cells[0] !== "" && cells[1] !== "")
-    expect(pairs).toHaveLength(9)
+    expect(pairs).toHaveLength(CONFIG_KEYS.length + 1)
     for (const cells of pairs) {
       const [flag = "", variable = ""] = cells.flatMap((cell) => codeIn(cell))
       expect(variable).toBe(`IPGATE_${flag.slice(2).replaceAll("-", "_").toUpperCase()}`)
@@ -129,9 +148,15 @@ describe("configuration", () => {
   })
 
   test("the defaults are those of an empty configuration", () => {
-    const config = loadConfig({ flags: {}, env: { HOME: "/home/admin" }, userId: 1000, read: () => null })
+    const config = loadConfig({
+      flags: {},
+      env: { HOME: "/home/admin" },
+      userId: 1000,
+      read: () => null,
+      isSocket: () => false,
+    })
     const defaults = new Map(rows.map((cells) => [codeIn(cells[0] ?? "")[0], cells[3] ?? ""]))
-    expect(defaults.get("--server")).toBe(`\`${config.server}\``)
+    expect(codeIn(defaults.get("--server") ?? "").at(-1)).toBe(config.server)
     expect(defaults.get("--client-ip-header")).toBe(`\`${config.clientIpHeader}\``)
     expect(codeIn(defaults.get("--socket-mode") ?? "")).toEqual([`0${config.socketMode.toString(8)}`])
     expect(config.socketGroup).toBeNull()
@@ -141,9 +166,9 @@ describe("configuration", () => {
     ])
     expect(config.trustedProxies.unixSocket).toBe(true)
     expect(config.databasePath).toBe("/home/admin/.local/state/ipgate/ipgate.db")
-    expect(loadConfig({ flags: {}, env: {}, userId: 0, read: () => null }).stateDirectory).toBe(
-      "/var/lib/ipgate",
-    )
+    expect(
+      loadConfig({ flags: {}, env: {}, userId: 0, read: () => null, isSocket: () => false }).stateDirectory,
+    ).toBe("/var/lib/ipgate")
     expect(missing(CLIENT_IP_HEADERS, spans)).toEqual([])
   })
 })
@@ -375,10 +400,4 @@ const KEY = /^(?:[a-zG/?]|up|down|Home|End|PgUp|PgDn|Enter|Esc|(?:Shift-)?Tab|Ct
 function findingsOfSource(): string[] {
   const [, type = ""] = read("cli/doctor/finding.ts").split("export type FindingCode =")
   return [...(type.split("\n\n")[0] ?? "").matchAll(/\| "([a-z-]+)"/g)].map(([, code]) => code as string)
-}
-
-/** The keys as the source has them: they are nobody else's business, so they are not exported. */
-function keysOfSource(): string[] {
-  const table = /const KEYS[^{]*\{([^}]*)\}/.exec(read("src/config.ts"))?.[1] ?? ""
-  return [...table.matchAll(/"([a-z._]+)":/g)].map(([, key]) => key as string)
 }

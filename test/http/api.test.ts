@@ -12,7 +12,7 @@ import { ClientAddresses, DEFAULT_TRUSTED_PROXIES } from "../../src/http/client-
 import { FailedSenders } from "../../src/http/failed-senders.ts"
 import { routes } from "../../src/http/routes.ts"
 import { listen } from "../../src/http/server.ts"
-import { lineLog } from "../../src/log.ts"
+import { lineLog } from "../../src/log/log.ts"
 import { LibsqlStore } from "../../src/store/libsql-store.ts"
 import { fault } from "../faults/fault.ts"
 import { FakeClock } from "../support/fake-clock.ts"

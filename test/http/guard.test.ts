@@ -10,7 +10,7 @@ import { FailedSenders } from "../../src/http/failed-senders.ts"
 import { guarded, type Handler } from "../../src/http/guard.ts"
 import { type RouteParts, routes } from "../../src/http/routes.ts"
 import { type Listener, listen } from "../../src/http/server.ts"
-import { type Log, lineLog } from "../../src/log.ts"
+import { type Log, lineLog } from "../../src/log/log.ts"
 import { fault } from "../faults/fault.ts"
 import { FakeClock } from "../support/fake-clock.ts"
 import { ask, RawConnection, requestText } from "../support/raw-http.ts"
@@ -130,7 +130,7 @@ describe(
   () => {
     const lines: string[] = []
     const recording = lineLog((line) => lines.push(line), new FakeClock())
-    const broken: Log = { info: fail, warn: fail, error: fail }
+    const broken: Log = { debug: fail, info: fail, notice: fail, warn: fail, error: fail }
 
     function fail(): never {
       throw new Error(SECRET)

@@ -85,6 +85,7 @@ export class Workplace {
     IPGATE_DB: `file:${this.database}`,
     IPGATE_TOKEN_FILE: this.tokenFile,
     IPGATE_CONFIG: this.path("ipgate.toml"),
+    IPGATE_LOG_FORMAT: "text",
   }
   private readonly processes: Bun.Subprocess[] = []
 

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import type { ProcessEnv } from "../../cli/command-env.ts"
 import { run } from "../../cli/program.ts"
-import type { Environment } from "../../src/config.ts"
+import type { Environment } from "../../src/config/settings.ts"
 import { FakeClock } from "./fake-clock.ts"
 import { type RunningServer, runServer, TOKEN } from "./running-server.ts"
 import { copyDatabase } from "./temp-store.ts"
@@ -78,6 +78,7 @@ export class CliMachine {
     const code = await run(argumentsOf(command), {
       environment: { ...this.environment, ...environment },
       userId: 1000,
+      processId: 4711,
       clock: this.clock,
       write: (text) => {
         out += text
@@ -85,6 +86,11 @@ export class CliMachine {
       writeError: (text) => {
         err += text
       },
+      logTo: (text, done) => {
+        err += text
+        done()
+      },
+      logFormat: () => "text",
       isTerminal: false,
       columns: 80,
       readInput: async () => input,
@@ -93,8 +99,10 @@ export class CliMachine {
         return text === null ? null : new TextEncoder().encode(text)
       },
       readFile: (path) => this.read(path),
+      isSocket: () => false,
       sleep: async (milliseconds) => this.clock.advance(milliseconds),
       untilSignal: () => {},
+      untilFault: () => {},
       exitNow: (code) => {
         throw new Error(`exitNow(${code})`)
       },

@@ -15,12 +15,13 @@ import { FailedSenders } from "../../src/http/failed-senders.ts"
 import type { Peer } from "../../src/http/guard.ts"
 import { type Routes, routes } from "../../src/http/routes.ts"
 import { formatListenAddress } from "../../src/listen-address.ts"
-import { type Log, lineLog } from "../../src/log.ts"
+import { type Log, lineLog } from "../../src/log/log.ts"
 import { LibsqlStore } from "../../src/store/libsql-store.ts"
 import type { Store, StoreConfig } from "../../src/store/store.ts"
 import { ThreadStore } from "../../src/store/thread-store.ts"
 import type { TokenStore } from "../../src/store/token-store.ts"
 import { watchAnswers } from "../contract/watched.ts"
+import { FakeClock } from "./fake-clock.ts"
 import { address } from "./parsed.ts"
 
 export type OpenedGate = {
@@ -40,7 +41,7 @@ export const AUDIT_ROWS = 3000
 const CLIENT = "198.51.100.7"
 const LOOPBACK = "127.0.0.1"
 
-export const silentLog: Log = { info: () => {}, warn: () => {}, error: () => {} }
+export const silentLog: Log = lineLog(() => {}, new FakeClock())
 
 /** A gate in this process over a store of any kind, and all that it is made of. */
 export async function openWritePath(store: Store & TokenStore, clock: Clock) {

@@ -7,7 +7,7 @@ import { type ServerConfig, startServer } from "../../src/app/server.ts"
 import type { Clock } from "../../src/core/clock.ts"
 import { DEFAULT_TRUSTED_PROXIES } from "../../src/http/client-address.ts"
 import { formatListenAddress, type ListenAddress } from "../../src/listen-address.ts"
-import { lineLog } from "../../src/log.ts"
+import { lineLog } from "../../src/log/log.ts"
 import { watchAnswers } from "../contract/watched.ts"
 import { FakeClock } from "./fake-clock.ts"
 

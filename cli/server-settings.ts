@@ -1,0 +1,64 @@
+// What `serve` starts with, and what a reload gives it: the configuration and the tokens, read and checked together.
+
+import type { Config, ExplainedConfig } from "../src/config/config.ts"
+import { ConfigError } from "../src/config/config-error.ts"
+import type { Flags } from "../src/config/settings.ts"
+import { passesSockets } from "../src/systemd/service-manager.ts"
+import { checkToken, makeTokenFile, readTokenFile, TokenError } from "../src/token-file.ts"
+import type { CommandEnv } from "./command-env.ts"
+import { ServeConfigError } from "./exit.ts"
+
+export type ServerSettings = ExplainedConfig & {
+  readonly tokens: readonly string[]
+  /** Where the tokens were read. */
+  readonly tokensFrom: string
+  readonly madeTokenAt: string | null
+}
+
+/**
+ * - `start`: makes the token file of the state directory if nobody has named one.
+ * - `check`: the same, but makes nothing.
+ * - `reload`: what is read while the server runs.
+ */
+export type Purpose = "start" | "check" | "reload"
+
+/** Everything that can be wrong before the start is a `ServeConfigError`: a supervisor must not try again. */
+export function readServerSettings(env: CommandEnv, flags: Flags, purpose: Purpose): ServerSettings {
+  try {
+    const { environment, processId } = env.process
+    if (purpose !== "reload" && passesSockets(environment, processId)) {
+      throw new ConfigError(
+        "LISTEN_FDS is set: ipgate opens its sockets itself. Remove ipgate.socket, and name the addresses with listen under [server]",
+      )
+    }
+    const explained = env.explainedConfig(flags)
+    const { tokenFile, tokenFileOfReload } = explained.config
+    // Under systemd a reload reads another file than the start, and `serve --check` stands before both.
+    if (purpose === "check" && tokenFileOfReload !== null && tokenFileOfReload !== tokenFile) {
+      readTokenFile(tokenFileOfReload)
+    }
+    return { ...explained, ...readTokens(env, explained.config, purpose) }
+  } catch (error) {
+    if (error instanceof ConfigError || error instanceof TokenError) {
+      throw new ServeConfigError(error.message, { cause: error })
+    }
+    throw error
+  }
+}
+
+function readTokens(
+  { process }: CommandEnv,
+  config: Config,
+  purpose: Purpose,
+): Omit<ServerSettings, keyof ExplainedConfig> {
+  const named = purpose === "reload" ? config.tokenFileOfReload : config.tokenFile
+  if (named !== null) return { tokens: readTokenFile(named), tokensFrom: named, madeTokenAt: null }
+  if (config.token !== null) {
+    checkToken(config.token, "IPGATE_TOKEN")
+    return { tokens: [config.token], tokensFrom: "IPGATE_TOKEN", madeTokenAt: null }
+  }
+  const path = `${config.stateDirectory}/api-token`
+  const made = purpose === "start" && makeTokenFile(path)
+  const tokens = purpose === "check" && process.readFile(path) === null ? [] : readTokenFile(path)
+  return { tokens, tokensFrom: path, madeTokenAt: made ? path : null }
+}

@@ -1,0 +1,59 @@
+// One line of the server's log for each change of the lists, after it is durable.
+
+import type { AuditRecord } from "../core/audit.ts"
+import type { Actor } from "../core/change.ts"
+import type { FeedEvent } from "../core/feed.ts"
+import type { ImportCounts } from "../core/gate.ts"
+import type { ChangeFeed } from "../gate/change-feed.ts"
+import type { Log } from "../log/log.ts"
+
+/** Milliseconds; what wakes the follower is an event, and this only bounds one sleep. */
+const SLEEP = 60_000
+
+/** Follows the feed until it is closed. A large import is one line, by `logImport`. */
+export async function logChanges(feed: ChangeFeed, log: Log): Promise<void> {
+  const follower = feed.follow()
+  for (;;) {
+    const events = await follower.next(SLEEP)
+    if (events === null) break
+    for (const event of events) logChange(event, log)
+  }
+  if (feed.isClosed) return
+  log.warn("too many changes at once for the log: some are told in the audit log only", {
+    event: "list.lost",
+  })
+  return logChanges(feed, log)
+}
+
+export function logImport({ added, replaced, removed, unchanged }: ImportCounts, by: Actor, log: Log): void {
+  log.notice("imported", {
+    event: "list.import",
+    added,
+    replaced,
+    removed,
+    unchanged,
+    client_ip: by?.toString(),
+  })
+}
+
+function logChange(event: FeedEvent, log: Log): void {
+  if (event.kind !== "change") return
+  const { action, ip, ttlSeconds, reason, actor } = event.record
+  const [name, text] = WORDS[action]
+  log.notice(text, {
+    event: name,
+    ip,
+    list: action.endsWith("_temp") ? "temp" : "perm",
+    ttl_seconds: ttlSeconds ?? undefined,
+    reason: reason === null || reason === "" ? undefined : reason,
+    client_ip: actor ?? undefined,
+  })
+}
+
+const WORDS: Readonly<Record<AuditRecord["action"], readonly [event: string, text: string]>> = {
+  add_temp: ["list.add", "allowed"],
+  add_perm: ["list.add", "allowed"],
+  delete_temp: ["list.remove", "denied"],
+  delete_perm: ["list.remove", "denied"],
+  expire_temp: ["list.expire", "ended"],
+}

@@ -1,0 +1,99 @@
+// What the texts of the configuration mean. Each problem is added with its place, and something harmless returned.
+
+import { formatDuration, parseDuration } from "../core/duration.ts"
+import { explainNetwork } from "../core/explain.ts"
+import { Network } from "../core/network.ts"
+import { quoted } from "../core/printable.ts"
+import { CLIENT_IP_HEADERS, type ClientIpHeader, type TrustedProxies } from "../http/client-address.ts"
+import { formatListenAddress, isLocal, type ListenAddress, parseListenAddress } from "../listen-address.ts"
+
+type Text = { readonly value: string; readonly where: string }
+type List = { readonly value: readonly string[]; readonly where: string }
+
+/** Seconds for which a silent connection may stay: Bun counts them in a byte. */
+const SHORTEST_IDLE = 5
+const LONGEST_IDLE = 255
+
+/** `proxiesSet` is true if somebody has named the trusted proxies: beyond this machine that must be so. */
+export function listenAddresses({ value, where }: List, proxiesSet: boolean, problems: string[]) {
+  const addresses = value.flatMap((text) => listenAddress({ value: text, where }, problems) ?? [])
+  if (value.length === 0) problems.push(`${where}: no listen address is given`)
+  const open = addresses.find((address) => !isLocal(address))
+  if (open !== undefined && !proxiesSet) {
+    problems.push(
+      `${where}: listening on ${formatListenAddress(open)} lets other machines ask, and anyone who is believed can claim any address.\n` +
+        '  Name your proxies: trusted_proxies = ["192.0.2.10"] under [auth], or --trusted-proxies 192.0.2.10',
+    )
+  }
+  return addresses
+}
+
+export function listenAddress({ value, where }: Text, problems: string[]): ListenAddress | null {
+  const address = parseListenAddress(value)
+  if (address === null) {
+    problems.push(
+      `${where}: ${quoted(value)} is no listen address: use 127.0.0.1:8765, [::1]:8765 or unix:/path`,
+    )
+  }
+  return address
+}
+
+export function trustedProxies({ value, where }: List, problems: string[]): TrustedProxies {
+  const networks: Network[] = []
+  for (const text of value) {
+    if (text === "unix") continue
+    const network = Network.parse(text)
+    if (network === null) problems.push(`${where}: trusted_proxies: ${explainNetwork(text)}`)
+    else networks.push(network)
+  }
+  return { networks, unixSocket: value.includes("unix") }
+}
+
+export function clientIpHeader({ value, where }: Text, problems: string[]): ClientIpHeader {
+  const header = CLIENT_IP_HEADERS.find((known) => known.toLowerCase() === value.toLowerCase())
+  if (header !== undefined) return header
+  problems.push(`${where}: client_ip_header is ${quoted(value)}: use ${CLIENT_IP_HEADERS.join(" or ")}`)
+  return "X-Real-IP"
+}
+
+// Whoever connects is believed, so the rights of others would let every user of the machine claim any address.
+export function socketMode({ value, where }: Text, problems: string[]): number {
+  if (/^0?[0-7][0-7]0$/.test(value)) return Number.parseInt(value, 8)
+  problems.push(
+    `${where}: socket_mode is ${quoted(value)}: use three octal digits with no rights for others, such as 0660; socket_group names who else may ask`,
+  )
+  return 0o600
+}
+
+/** Seconds. */
+export function idleTimeout({ value, where }: Text, problems: string[]): number {
+  const seconds = parseDuration(value)
+  if (seconds !== null && seconds >= SHORTEST_IDLE && seconds <= LONGEST_IDLE) return seconds
+  problems.push(
+    `${where}: idle_timeout is ${quoted(value)}: use ${formatDuration(SHORTEST_IDLE)} to ${LONGEST_IDLE}s, and longer than the proxy keeps its connections`,
+  )
+  return SHORTEST_IDLE
+}
+
+export function databasePath({ value, where }: Text, problems: string[]): string {
+  const path = value.startsWith("file:") ? value.slice("file:".length) : value
+  if (path === "" || /^[a-z]*:/i.test(path)) {
+    problems.push(`${where}: the database ${quoted(value)} is no file: use file:/path/to/ipgate.db`)
+  }
+  return path
+}
+
+/** One of a few words, exactly. */
+export function oneOf<const Word extends string>(
+  key: string,
+  words: readonly [Word, ...Word[]],
+  { value, where }: Text,
+  problems: string[],
+): Word {
+  const word = words.find((known) => known === value)
+  if (word === undefined)
+    problems.push(
+      `${where}: ${key} is ${quoted(value)}: use ${words.slice(0, -1).join(", ")} or ${words.at(-1)}`,
+    )
+  return word ?? words[0]
+}

@@ -1,0 +1,52 @@
+// A writer that never waits for its reader: what does not fit is counted and left out.
+
+/** Characters that may wait for a slow reader. */
+const LONGEST_BACKLOG = 1024 * 1024
+
+/** Writes without blocking, and calls `done` when the text has gone out or cannot go out. */
+export type WriteAsync = (text: string, done: () => void) => void
+
+/**
+ * Takes lines and passes them on while at most a mebibyte waits. When the reader is back, `lostLine` says how many
+ * lines it has missed.
+ */
+export function boundedWriter(
+  write: WriteAsync,
+  lostLine: (lines: number) => string,
+): { write: (line: string) => void; drained: () => Promise<void> } {
+  let waiting = 0
+  let lost = 0
+  let empty = Promise.withResolvers<void>()
+  empty.resolve()
+
+  const pass = (line: string) => {
+    if (waiting === 0) empty = Promise.withResolvers()
+    waiting += line.length
+    let called = false
+    const done = () => {
+      if (called) return
+      called = true
+      waiting -= line.length
+      if (lost > 0 && waiting < LONGEST_BACKLOG / 2) {
+        const lines = lost
+        lost = 0
+        pass(lostLine(lines))
+      }
+      if (waiting === 0) empty.resolve()
+    }
+    try {
+      write(line, done)
+    } catch {
+      // A reader that is gone, or a disk that is full: nothing that the gate could do about, or should stop for.
+      done()
+    }
+  }
+  return {
+    write: (line) => {
+      if (waiting + line.length > LONGEST_BACKLOG) lost++
+      else pass(line)
+    },
+    /** Fulfilled when nothing waits any more. */
+    drained: () => empty.promise,
+  }
+}

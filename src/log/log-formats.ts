@@ -1,0 +1,48 @@
+// The forms of a line: for the journal, for a terminal, and for programs. Text of others is escaped in each.
+
+import { printable, printableJson } from "../core/printable.ts"
+import { type LogLevel, PRIORITIES } from "./log-levels.ts"
+
+export type LogRecord = {
+  /** Milliseconds since 1970. */
+  readonly at: number
+  readonly level: LogLevel
+  readonly message: string
+  readonly fields: Readonly<Record<string, unknown>>
+}
+
+export type LogFormat = "journal" | "text" | "json"
+
+/** One line without its line feed, whatever the record holds. */
+export const LOG_FORMATS: Readonly<Record<LogFormat, (record: LogRecord) => string>> = {
+  // sd-daemon(3): the journal reads the priority from the line, and has the time itself.
+  journal: ({ level, message, fields }) =>
+    `<${PRIORITIES[level]}>${printable([message, ...pairs(fields)].join(" "))}`,
+  text: ({ at, level, message, fields }) =>
+    printable([new Date(at).toISOString(), level, message, ...pairs(fields)].join(" ")),
+  json: ({ at, level, message, fields }) => {
+    const { event, ...rest } = fields
+    const members = Object.entries({ time: new Date(at).toISOString(), level, msg: message, event, ...rest })
+    const texts = members.flatMap(([name, value]) =>
+      value === undefined ? [] : [`${JSON.stringify(name)}:${shown(value)}`],
+    )
+    return printableJson(`{${texts.join(",")}}`)
+  },
+}
+
+/** The name of an event is for programs; people have the message. */
+function pairs({ event: _, ...fields }: LogRecord["fields"]): string[] {
+  return Object.entries(fields).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name}=${shown(value)}`],
+  )
+}
+
+// Whatever it is: the log is written where something has gone wrong already, and must not fail in its turn.
+function shown(value: unknown): string {
+  try {
+    const json = JSON.stringify(value instanceof Error ? (value.stack ?? value.message) : value)
+    return json ?? JSON.stringify(String(value))
+  } catch {
+    return typeof value === "bigint" ? String(value) : '"(cannot be shown)"'
+  }
+}
