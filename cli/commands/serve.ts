@@ -12,6 +12,7 @@ import { EXIT } from "../exit.ts"
 import { reload } from "../reload.ts"
 import { serverLog } from "../server-log.ts"
 import { readServerSettings } from "../server-settings.ts"
+import { watchSignals } from "../server-signals.ts"
 
 type Options = Flags & { readonly check?: boolean }
 
@@ -55,17 +56,19 @@ async function serve(env: CommandEnv, flags: Flags): Promise<void> {
   if (process.userId === 0) {
     log.warn("runs as root, which it does not need: give it a user of its own", { event: "server.root" })
   }
+  const signals = watchSignals(process, log)
   const manager = await openServiceManager(env, log)
   const { startServer } = await import("../../src/app/server.ts")
   const server = await startServer(config, tokens, process.clock, log)
   reportTo(manager, server, env)
 
   const record = new ReloadRecord(process.clock.wall())
-  const why = await untilStopped(env, log, () => {
+  signals.onReload(() => {
     manager.reloading()
     const problem = reload({ env, flags, startedWith: origins, server, log, record })
     manager.ready(problem === null ? server.summary() : `the last reload failed: ${problem}`)
   })
+  const why = await signals.stopped
   manager.stopping()
   await server.stop()
   log.info("stopped", { event: "server.stop" })
@@ -95,29 +98,4 @@ function reportTo(manager: ServiceManager, server: RunningServer, { process }: C
     askedAt: server.databaseAskedAt(),
     status: server.summary(),
   }))
-}
-
-/**
- * Fulfilled by the first SIGTERM or SIGINT, or by an error that nobody has caught: then nobody knows what state the
- * process is in, and a supervisor starts a new one. A second signal ends the process at once.
- */
-function untilStopped({ process }: CommandEnv, log: Log, onReload: () => void): Promise<"signal" | "fault"> {
-  return new Promise((resolve) => {
-    let stopping = false
-    process.untilSignal((signal) => {
-      if (stopping && signal !== "SIGHUP") process.exitNow(EXIT.failed)
-      else if (stopping) return
-      else if (signal === "SIGHUP") onReload()
-      else {
-        stopping = true
-        log.info(`stopping on ${signal}`, { event: "server.stop" })
-        resolve("signal")
-      }
-    })
-    process.untilFault((cause) => {
-      log.error("an error that nobody has caught: stopping", { event: "server.fault", cause })
-      stopping = true
-      resolve("fault")
-    })
-  })
 }

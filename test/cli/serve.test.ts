@@ -24,6 +24,7 @@ async function started(
 ) {
   const socket = machine.path("ipgate.sock")
   let log = ""
+  let handler: ((name: Signal) => void) | undefined
   const ready = Promise.withResolvers<(name: Signal) => void>()
   const run = machine.run(`serve --listen unix:${socket} --db ${machine.path("ipgate.db")}`, {
     writeError: (text) => {
@@ -32,8 +33,11 @@ async function started(
     logTo: (text, done) => {
       log += text
       done()
+      if (text.includes("listening on ") && handler !== undefined) ready.resolve(handler)
     },
-    untilSignal: (handle) => ready.resolve(handle),
+    untilSignal: (handle) => {
+      handler = handle
+    },
     ...settings,
   })
   const signal = await Promise.race([
