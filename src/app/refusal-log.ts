@@ -51,7 +51,7 @@ export class RefusalLog {
     const wall = this.clock.wall()
     this.told = { denied, unidentified, at: this.clock.mono(), wall }
     if (!this.enabled) return
-    const clients = this.refused.list().filter(({ lastAt }) => lastAt >= told.wall)
+    const clients = this.refused.list().filter(({ lastAt }) => lastAt > told.wall)
     this.log.info("refused", {
       event: "auth.refused",
       requests: denied - told.denied,

@@ -1,8 +1,9 @@
 // The configuration: who wins, what is refused, and that every mistake is told at once and with its place.
 
 import { describe, expect, test } from "bun:test"
-import { type Config, loadConfig } from "../../src/config/config.ts"
+import { type Config, explainConfig } from "../../src/config/config.ts"
 import { ConfigError } from "../../src/config/config-error.ts"
+import { CONFIG_KEYS, type ConfigKey, flagNameOf, type KeyName } from "../../src/config/keys.ts"
 import type { Environment, Flags } from "../../src/config/settings.ts"
 import { DEFAULT_TRUSTED_PROXIES } from "../../src/http/client-address.ts"
 import { formatListenAddress } from "../../src/listen-address.ts"
@@ -23,8 +24,8 @@ type Sources = {
 /** Loads as a user with a home directory, unless it is said otherwise; `read` is what was looked for. */
 function attempt({ flags = {}, env = {}, files = {}, userId = 1000, sockets = [] }: Sources) {
   const read: string[] = []
-  const load = () =>
-    loadConfig({
+  const explain = () =>
+    explainConfig({
       flags,
       env: { HOME, ...env },
       userId,
@@ -34,7 +35,7 @@ function attempt({ flags = {}, env = {}, files = {}, userId = 1000, sockets = []
         return files[path] ?? null
       },
     })
-  return { load, read }
+  return { load: () => explain().config, explain, read }
 }
 
 const load = (sources: Sources = {}): Config => attempt(sources).load()
@@ -508,5 +509,188 @@ describe("values that make no sense", () => {
     expect(found).toEqual([
       'command line: "x\\x0aIPGATE_LISTEN: \\x1b[2Jfine" is no listen address: use 127.0.0.1:8765, [::1]:8765 or unix:/path',
     ])
+  })
+})
+
+describe("every key", () => {
+  /** A value that is not the default, for each. */
+  const OTHER: Readonly<Record<KeyName, string | readonly string[]>> = {
+    "server.listen": ["127.0.0.1:1"],
+    "server.socket_mode": "0600",
+    "server.socket_group": "other",
+    "server.idle_timeout": "90s",
+    "auth.trusted_proxies": ["192.0.2.1"],
+    "auth.client_ip_header": "X-Forwarded-For",
+    "auth.token_file": "/other",
+    "database.url": "file:/other.db",
+    "log.level": "debug",
+    "log.format": "json",
+    "log.refusals": "none",
+    "metrics.listen": "127.0.0.1:9765",
+    "client.server": "192.0.2.1:1",
+  }
+
+  /** The configuration without the state directory's own paths, to see whether anything else has changed. */
+  const differs = (sources: Sources) => {
+    const usual: Record<string, unknown> = load()
+    return Object.entries(load(sources)).filter(([name, value]) => !Bun.deepEquals(value, usual[name]))
+  }
+  const textOf = (value: string | readonly string[]) => (typeof value === "string" ? value : value.join(","))
+
+  test.each(CONFIG_KEYS.map((row) => [row.key, row] as const))(
+    "%s: from the file, the environment and the command line the same, and the origin of each is told",
+    (key, row) => {
+      const value = OTHER[key]
+      const [section, name] = key.split(".")
+      const file = toml(`[${section}]\n\n${name} = ${JSON.stringify(value)}\n`)
+      const env = { [row.variable]: textOf(value) }
+      const flags = { [flagNameOf(row)]: value }
+      expect(differs({ flags })).toEqual(differs({ ...file }))
+      expect(differs({ env })).toEqual(differs({ ...file }))
+      expect(differs({ flags }).length).toBeGreaterThan(0)
+
+      const originOf = (sources: Sources) => {
+        const { origins } = attempt(sources).explain()
+        return origins.find((one) => one.key === key)
+      }
+      expect(originOf(file)).toEqual({ key, value, where: `${SYSTEM_FILE}:3` })
+      expect(originOf({ ...file, env })).toEqual({ key, value, where: row.variable })
+      expect(originOf({ ...file, env, flags })).toEqual({ key, value, where: "command line" })
+      expect(originOf({})?.where).toBe("default")
+    },
+  )
+
+  test("has a name of its own on the command line and in the environment", () => {
+    for (const part of ["key", "variable", "option"] as const) {
+      expect(new Set(CONFIG_KEYS.map((row) => row[part])).size).toBe(CONFIG_KEYS.length)
+    }
+  })
+
+  test("the defaults of the table are what holds without it", () => {
+    const flags = Object.fromEntries(
+      (CONFIG_KEYS as readonly ConfigKey[]).flatMap((row) =>
+        row.fallback === null ? [] : [[flagNameOf(row), row.fallback]],
+      ),
+    )
+    expect(load({ flags })).toEqual(load())
+  })
+})
+
+describe("keys with few values", () => {
+  test.each<readonly [Flags, string]>([
+    [{ idleTimeout: "4s" }, 'idle_timeout is "4s": use 5s to 255s'],
+    [{ idleTimeout: "256s" }, 'idle_timeout is "256s": use 5s to 255s'],
+    [{ idleTimeout: "soon" }, 'idle_timeout is "soon": use 5s to 255s'],
+    [{ logLevel: "INFO" }, 'log.level is "INFO": use debug, info, notice, warn or error'],
+    [{ logLevel: "" }, 'log.level is "": use debug'],
+    [{ logFormat: "xml" }, 'log.format is "xml": use auto, journal, text or json'],
+    [{ logRefusals: "all" }, 'log.refusals is "all": use summary or none'],
+    [{ metricsListen: "9765" }, '"9765" is no listen address'],
+  ])("%j", (flags, problem) => {
+    expect(problems({ flags })).toEqual([expect.stringContaining(`command line: ${problem}`)])
+  })
+
+  test.each([
+    ["5s", 5],
+    ["4m15s", 255],
+    ["90", 90],
+  ])("idle_timeout %s", (idleTimeout, seconds) => {
+    expect(load({ flags: { idleTimeout } }).idleTimeout).toBe(seconds)
+  })
+})
+
+describe("where a client looks for the server", () => {
+  const sockets = ["/run/ipgate/ipgate.sock"]
+
+  test("the socket of the service if it is there, unless somebody says otherwise", () => {
+    expect(load({ sockets }).server).toBe("unix:/run/ipgate/ipgate.sock")
+    expect(load({ sockets: ["/run/other.sock"] }).server).toBe("127.0.0.1:8765")
+    expect(load({ sockets, env: { IPGATE_SERVER: "127.0.0.1:1" } }).server).toBe("127.0.0.1:1")
+    expect(load({ sockets, ...toml('[client]\nserver = "127.0.0.1:2"\n') }).server).toBe("127.0.0.1:2")
+  })
+})
+
+describe("the token that a reload reads", () => {
+  const file = toml('[auth]\ntoken_file = "/from-file"\n')
+  const CREDENTIALS = { CREDENTIALS_DIRECTORY: "/run/credentials/x" }
+
+  test.each<readonly [string, Sources, start: string | null, reload: string | null]>([
+    ["the same file", file, "/from-file", "/from-file"],
+    [
+      "the file that the credential is a copy of",
+      { ...file, env: CREDENTIALS },
+      "/run/credentials/x/api-token",
+      "/from-file",
+    ],
+    [
+      "the credential, if no file is named",
+      { env: CREDENTIALS },
+      "/run/credentials/x/api-token",
+      "/run/credentials/x/api-token",
+    ],
+    ["the flag before both", { ...file, env: CREDENTIALS, flags: { tokenFile: "/flag" } }, "/flag", "/flag"],
+    [
+      "the variable before both",
+      { ...file, env: { ...CREDENTIALS, IPGATE_TOKEN_FILE: "/env" } },
+      "/env",
+      "/env",
+    ],
+    [
+      "none, if the token itself is given",
+      { ...file, env: { ...CREDENTIALS, IPGATE_TOKEN: "x" } },
+      null,
+      null,
+    ],
+  ])("%s", (_, sources, start, reload) => {
+    const { tokenFile, tokenFileOfReload } = load(sources)
+    expect([tokenFile, tokenFileOfReload]).toEqual([start, reload])
+  })
+
+  test("the token itself is never shown", () => {
+    const { origins } = attempt({ env: { IPGATE_TOKEN: "a-secret" } }).explain()
+    expect(origins.find(({ key }) => key === "auth.token_file")).toEqual({
+      key: "auth.token_file",
+      value: "***",
+      where: "IPGATE_TOKEN",
+    })
+    expect(JSON.stringify(origins)).not.toContain("a-secret")
+  })
+
+  test("a credential is told as what it is", () => {
+    const { origins } = attempt({ ...file, env: CREDENTIALS }).explain()
+    expect(origins.find(({ key }) => key === "auth.token_file")).toMatchObject({
+      value: "/run/credentials/x/api-token",
+      where: "CREDENTIALS_DIRECTORY",
+    })
+  })
+})
+
+describe("the line of a problem, however the file is written", () => {
+  test.each([
+    ["server.listen = 5", 1],
+    ["# listen = 5\n[server] # listen = 1\n\nlisten\t= 5", 4],
+    ['[ "server" ]\n"listen" = 5', 2],
+    ["server = { listen = 5 }", 1],
+    ['[client]\nserver = "listen = 5"\n[server]\nlisten = 5', 4],
+    ["[server]\r\nlisten = 5\r\n", 2],
+  ])("%j", (text, line) => {
+    expect(problems(toml(text))).toEqual([
+      expect.stringContaining(`${SYSTEM_FILE}:${line}: server.listen must`),
+    ])
+  })
+
+  test.each([
+    ['[server]\nlisten = ["a"\n\n[auth]\n', 4],
+    ["[server]\nlisten == 5\n", 2],
+    ['[server]\nlisten = ["127.0.0.1:1"]\nlisten = []\n', 3],
+    ["[server]\n[auth]\n[server]\n", 3],
+    ['[auth]\ntoken_file = "a\n', 2],
+  ])("no TOML: %j", (text, line) => {
+    const [problem = "", ...more] = problems(toml(text))
+    expect(more).toEqual([])
+    expect(
+      Number(/^\/etc\/ipgate\/ipgate\.toml:(\d+): column \d+ is no TOML: /.exec(problem)?.[1]),
+    ).toBeLessThanOrEqual(line)
+    expect(Number(/ipgate\.toml:(\d+)/.exec(problem)?.[1])).toBeGreaterThanOrEqual(2)
   })
 })
