@@ -12,8 +12,8 @@ export function manpageCommand(env: CommandEnv): Command {
   return command
     .summary("write the manual as files for man")
     .description(
-      "Write the manual as files for man: ipgate(1), and a page for each command, such as ipgate-allow(1). They say what " +
-        "--help says. A file of the same name is overwritten.",
+      "Write the manual as files for man: ipgate(1), a page for each command, such as ipgate-allow(1), which say what --help " +
+        "says, and ipgate.toml(5), which belongs into a directory man5. A file of the same name is overwritten.",
     )
     .requiredOption("--dir <directory>", "where to; it is made if it does not exist")
     .addHelpText(

@@ -2,6 +2,7 @@
 
 import { Argument, type Command, type Option } from "commander"
 import type { Config } from "../../src/config/config.ts"
+import { LOG_LEVELS } from "../../src/log/log-levels.ts"
 import { PROXIES } from "../proxy/proxies.ts"
 
 /** `entries` are those of the lists of the running server. */
@@ -16,6 +17,7 @@ const KINDS: Readonly<Record<string, Values>> = {
   duration: ["30m", "1h", "8h", "1d", "7d"],
 }
 
+const FORMATS: ReadonlyArray<Config["logFormat"]> = ["auto", "journal", "text", "json"]
 const HEADERS: ReadonlyArray<Config["clientIpHeader"]> = ["X-Real-IP", "X-Forwarded-For"]
 
 /** Values that a definition tells only in its words, by the command, or by the option wherever it is. */
@@ -23,6 +25,9 @@ const NAMED: Readonly<Record<string, Values>> = {
   proxy: PROXIES.map(({ name }) => name),
   "--client-ip-header": HEADERS,
   "--db": "files",
+  "--log-level": LOG_LEVELS,
+  "--log-format": FORMATS,
+  "--log-refusals": ["summary", "none"],
   // What is on a list needs no allowing.
   allow: [],
 }

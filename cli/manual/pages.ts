@@ -1,7 +1,9 @@
-// The manual: a page for the program and one for each command, made from what `--help` is made of.
+// The manual: a page for the program and one for each command, made from what `--help` is made of, and one for the
+// configuration, made from its keys.
 
 import type { Command } from "commander"
 import { commandPage, type Release } from "./command-page.ts"
+import { configPage } from "./config-page.ts"
 import { commandsOf, pageNameOf } from "./help-parts.ts"
 import { programPage } from "./program-page.ts"
 
@@ -15,6 +17,7 @@ export function manualPages(program: Command, release: Release): ManualFile[] {
       name: `${pageNameOf(command)}.1`,
       text: commandPage(program, command, release),
     })),
+    { name: "ipgate.toml.5", text: configPage(release) },
   ]
 }
 

@@ -29,5 +29,6 @@ export function programPage(program: Command, { version, date }: Release): strin
   page.section("FILES")
   for (const [path, meaning] of FILES) page.item(italic(path), sentence(meaning))
   examples(page, program)
+  page.section("SEE ALSO").roff(`${bold("ipgate.toml")}(5)`)
   return page.toString()
 }

@@ -1,17 +1,12 @@
 // The environment and the files of ipgate, for its page of the manual.
 
+import { CONFIG_KEYS } from "../../src/config/keys.ts"
+
 /** Everything that the configuration reads, then what other parts of the program read. */
 export const VARIABLES: ReadonlyArray<readonly [name: string, meaning: string]> = [
   ["IPGATE_CONFIG", "the configuration file, as with --config"],
-  ["IPGATE_SERVER", "the server, as with --server"],
-  ["IPGATE_TOKEN_FILE", "the file with the API token, as with --token-file"],
   ["IPGATE_TOKEN", "the token itself: a last resort, because other processes of the same user can read it"],
-  ["IPGATE_DB", "the database, as with --db"],
-  ["IPGATE_LISTEN", "where the server listens, as with serve --listen; several are separated by commas"],
-  ["IPGATE_TRUSTED_PROXIES", "who may name the client, as with serve --trusted-proxies"],
-  ["IPGATE_CLIENT_IP_HEADER", "the header that names the client, as with serve --client-ip-header"],
-  ["IPGATE_SOCKET_MODE", "the rights on a unix socket, as with serve --socket-mode"],
-  ["IPGATE_SOCKET_GROUP", "the group of a unix socket, as with serve --socket-group"],
+  ...CONFIG_KEYS.map(({ variable, key, description }) => [variable, `${description} (${key})`] as const),
   ["CREDENTIALS_DIRECTORY", "set by systemd; api-token in it is the token file"],
   ["XDG_STATE_HOME, HOME", "where the state of a user other than root is"],
   ["XDG_CONFIG_HOME", "where the configuration file of a user is"],

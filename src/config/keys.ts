@@ -90,7 +90,7 @@ export const CONFIG_KEYS = [
     option: "--token-file <file>",
     optionOf: "all",
     fallback: null,
-    fallbackInWords: "see [The token](#the-token)",
+    fallbackInWords: "`api-token` in the state directory: see [The token](#the-token)",
     takesEffect: "reload",
     description: "the file with the API token",
   },

@@ -144,7 +144,7 @@ const RULES: readonly Rule[] = [
   },
   {
     of: "cli/manual/",
-    may: ["commander", "CHANGELOG.md"],
+    may: ["src/config/keys.ts", "commander", "CHANGELOG.md"],
     because:
       "it is made from the definitions of the commands and the changelog, so it is the same whenever it is made",
   },

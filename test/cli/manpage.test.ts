@@ -10,6 +10,7 @@ import { escaped, Page } from "../../cli/manual/roff.ts"
 import { VARIABLES } from "../../cli/manual/surroundings.ts"
 import { buildProgram } from "../../cli/program.ts"
 import { loadConfig } from "../../src/config/config.ts"
+import { CONFIG_KEYS } from "../../src/config/keys.ts"
 import type { Environment } from "../../src/config/settings.ts"
 import { CliMachine } from "../support/cli.ts"
 import { GROFF, MAN, MANDOC } from "../support/man.ts"
@@ -42,9 +43,23 @@ function commands(of: Command, words: string): Array<readonly [words: string, co
 
 const all = [["ipgate", program] as const, ...commands(program, "ipgate")]
 
-test("there is one page for each command, and one for the program", () => {
-  expect(pages.map(({ name }) => name)).toEqual(all.map(([words]) => `${words}.1`))
+test("there is one page for each command, one for the program, and one for its configuration", () => {
+  expect(pages.map(({ name }) => name)).toEqual([...all.map(([words]) => `${words}.1`), "ipgate.toml.5"])
 })
+
+test.skipIf(GROFF === null)(
+  "ipgate.toml(5) has every key below its section, and how else it is given",
+  () => {
+    const page = shown("ipgate.toml.5")
+    for (const { key, description, variable, option } of CONFIG_KEYS) {
+      const [section = "", name = ""] = key.split(".")
+      const part = page.split(`[${section.toUpperCase()}]`)[1] ?? page.split(`[${section}]`)[1] ?? ""
+      expect(part).toContain(name)
+      expect(part.toLowerCase()).toContain(spaced(description).toLowerCase())
+      expect(part).toContain(`${option.split(" ")[0]}, ${variable}`)
+    }
+  },
+)
 
 describe.each(all)("%s(1)", (words, command) => {
   const name = `${words}.1`
