@@ -59,10 +59,10 @@ async function serve(env: CommandEnv, flags: Flags): Promise<void> {
   const signals = watchSignals(process, log)
   const manager = await openServiceManager(env, log)
   const { startServer } = await import("../../src/app/server.ts")
-  const server = await startServer(config, tokens, process.clock, log)
+  const record = new ReloadRecord(process.clock.wall())
+  const server = await startServer(config, tokens, process.clock, log, record)
   reportTo(manager, server, env)
 
-  const record = new ReloadRecord(process.clock.wall())
   signals.onReload(() => {
     manager.reloading()
     const problem = reload({ env, flags, startedWith: origins, server, log, record })

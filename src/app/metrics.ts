@@ -8,6 +8,7 @@ import type { Log } from "../log/log.ts"
 import { databaseSize } from "../metrics/database-size.ts"
 import type { Metrics } from "../metrics/metrics.ts"
 import { VERSION } from "../version.ts"
+import type { ReloadRecord } from "./reload-record.ts"
 import type { WritePath } from "./write-path.ts"
 
 export type MetricsParts = {
@@ -16,6 +17,7 @@ export type MetricsParts = {
   readonly listeners: readonly Listener[]
   readonly databasePath: string
   readonly auditRows: number
+  readonly reloads: ReloadRecord
   decisionFaults(): number
   readonly log: Log
 }
@@ -24,13 +26,14 @@ export type MetricsParts = {
 export function serveMetrics(
   address: ListenAddress,
   metrics: Metrics,
-  { allowlist, path, listeners, databasePath, auditRows, decisionFaults, log }: MetricsParts,
+  { allowlist, path, listeners, databasePath, auditRows, reloads, decisionFaults, log }: MetricsParts,
 ): Listener {
   const { counters, feed, health, queue } = path
   const exposition = metrics.expose({
     version: VERSION,
     bun: Bun.version,
     counts: counters,
+    reloads,
     decisionFaults,
     changes: feed.counts,
     permanentCount: () => allowlist.permanentCount,

@@ -5,7 +5,6 @@ export class ReloadRecord {
   lastSucceeded = true
   /** Milliseconds since 1970; the start counts as the first. */
   lastSuccessAt: number
-  failures = 0
 
   constructor(startedAt: number) {
     this.lastSuccessAt = startedAt
@@ -18,6 +17,5 @@ export class ReloadRecord {
 
   failed(): void {
     this.lastSucceeded = false
-    this.failures++
   }
 }

@@ -20,6 +20,7 @@ import { logChanges, logImport } from "./change-log.ts"
 import { loadAllowlist } from "./load-allowlist.ts"
 import { serveMetrics } from "./metrics.ts"
 import { RefusalLog } from "./refusal-log.ts"
+import { ReloadRecord } from "./reload-record.ts"
 import type { RunningServer } from "./running-server.ts"
 import { assembleWritePath, type WritePath } from "./write-path.ts"
 
@@ -55,6 +56,7 @@ export async function startServer(
   tokens: readonly string[],
   clock: Clock,
   log: Log,
+  reloads = new ReloadRecord(clock.wall()),
 ): Promise<RunningServer> {
   const startedAt = clock.mono()
   const auditRows = config.auditRows ?? AUDIT_LOG_ROWS
@@ -126,6 +128,7 @@ export async function startServer(
         listeners,
         databasePath: config.databasePath,
         auditRows,
+        reloads,
         decisionFaults: () => decisionFaults,
         log,
       }

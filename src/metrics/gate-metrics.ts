@@ -20,6 +20,11 @@ export type GateReadings = {
   databaseOk(): boolean
   changesWaiting(): number
   requestsInFlight(): number
+  readonly reloads: {
+    readonly lastSucceeded: boolean
+    /** Milliseconds since 1970. */
+    readonly lastSuccessAt: number
+  }
   /** Bytes of the database and its write-ahead log, or `null` if they cannot be told. */
   databaseSize(): Promise<number | null>
 }
@@ -106,6 +111,16 @@ export function registerGateMetrics(registry: Registry, readings: GateReadings):
       this.set((await readings.databaseSize()) ?? Number.NaN)
     },
   })
+  gauge(
+    "ipgate_config_last_reload_successful",
+    "1 unless the last reload failed; the start counts as one",
+    () => (readings.reloads.lastSucceeded ? 1 : 0),
+  )
+  gauge(
+    "ipgate_config_last_reload_success_timestamp_seconds",
+    "When the configuration was last read without a mistake, in seconds since 1970",
+    () => readings.reloads.lastSuccessAt / 1000,
+  )
   gauge("ipgate_changes_waiting", "Changes that wait for the transaction before theirs", () =>
     readings.changesWaiting(),
   )

@@ -186,6 +186,28 @@ describe("what a reload leaves as it was", () => {
   })
 })
 
+test("the metrics tell how the last reload went", async () => {
+  const metrics = place.path("metrics.sock")
+  const server = await place.serve(["--metrics-listen", `unix:${metrics}`])
+  const successful = async () => {
+    const text = await (await fetch("http://localhost/metrics", { unix: metrics })).text()
+    const value = (name: string) =>
+      Number(new RegExp(`^ipgate_config_last_reload_${name} (.*)$`, "m").exec(text)?.[1])
+    return { ok: value("successful"), at: value("success_timestamp_seconds") }
+  }
+  const { at: start } = await successful()
+  expect((await successful()).ok).toBe(1)
+  await place.write("ipgate.toml", "nonsense")
+  await reload(server, "the reload failed")
+  expect(await successful()).toEqual({ ok: 0, at: start })
+  await place.write("ipgate.toml", "")
+  await reload(server)
+  const { ok, at } = await successful()
+  expect(ok).toBe(1)
+  expect(at).toBeGreaterThan(start)
+  await server.stop()
+})
+
 test("under load no request is lost, and each answer is that of the old or of the new configuration", async () => {
   const server = await place.serve()
   await server.ipgate("allow", "203.0.113.7")
