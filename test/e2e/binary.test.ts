@@ -538,12 +538,12 @@ describe("signals", () => {
     expect(await server.stop()).toBe(0)
   })
 
-  test("SIGHUP is noted, and the server goes on", async () => {
+  test("SIGHUP reloads, and the server goes on", async () => {
     await using place = await Workplace.make()
     const server = await place.serve()
     await server.ipgate("allow", "203.0.113.7")
     server.signal("SIGHUP")
-    await server.logged("SIGHUP changes nothing")
+    await server.logged("reloaded the configuration")
     expect(await server.decision("203.0.113.7")).toBe(204)
     expect(await server.stop()).toBe(0)
   })
