@@ -70,6 +70,23 @@ describe("what a reload takes over", () => {
     await server.stop()
   })
 
+  test("trusted proxies: one address of this machine, and not another one of it", async () => {
+    const server = await place.serve()
+    await server.ipgate("allow", "203.0.113.7")
+    const from = async (peer: string) => {
+      const { stdout } = await place.run([
+        ...["curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", "--interface", peer],
+        ...["-H", "X-Real-IP: 203.0.113.7", `${server.url}/auth`],
+      ])
+      return stdout
+    }
+    expect([await from("127.0.0.1"), await from("127.0.0.2")]).toEqual(["204", "204"])
+    await place.write("ipgate.toml", '[auth]\ntrusted_proxies = ["127.0.0.1"]\n')
+    await reload(server)
+    expect([await from("127.0.0.1"), await from("127.0.0.2")]).toEqual(["204", "401"])
+    await server.stop()
+  })
+
   test("trusted proxies: the unix socket", async () => {
     const server = await place.serve(["--listen", `unix:${place.path("gate.sock")}`])
     await server.ipgate("allow", "203.0.113.7")
