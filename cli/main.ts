@@ -1,7 +1,8 @@
 // The edge of the process: arguments, environment and streams go in, an exit code comes out.
 
-import { fstatSync, readFileSync, statSync } from "node:fs"
+import { fstatSync, readFileSync, statSync, write } from "node:fs"
 import { systemClock } from "../src/core/clock.ts"
+import { inTurn } from "../src/log/bounded-writer.ts"
 import { formatFor } from "../src/log/log-stream.ts"
 import { EXIT } from "./exit.ts"
 import { run } from "./program.ts"
@@ -10,6 +11,9 @@ import { StandardOutput } from "./standard-output.ts"
 // This program talks to its own server only. A proxy of the environment would get the token.
 process.env.NO_PROXY = "*"
 process.env.no_proxy = "*"
+
+// Bun writes to a terminal on this thread, and one that has been stopped (Ctrl-S) would stop the server.
+const writeToTerminal = inTurn((text, done) => write(2, text, () => done()))
 
 const out = new StandardOutput(() => Bun.stdout.writer())
 let code = await run(process.argv.slice(2), {
@@ -22,7 +26,8 @@ let code = await run(process.argv.slice(2), {
   logTo: (text, done) => {
     // Whoever reads the log may go away, or its disk be full. Without a listener that would end the server.
     if (process.stderr.listenerCount("error") === 0) process.stderr.on("error", () => {})
-    process.stderr.write(text, done)
+    if (process.stderr.isTTY) writeToTerminal(text, done)
+    else process.stderr.write(text, done)
   },
   logFormat: () =>
     formatFor({

@@ -50,3 +50,18 @@ export function boundedWriter(
     drained: () => empty.promise,
   }
 }
+
+/** The same writer, for one that would not keep the order by itself: each text waits for the one before it. */
+export function inTurn(write: WriteAsync): WriteAsync {
+  let last = Promise.resolve()
+  return (text, done) => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const before = last
+    last = promise
+    const finish = () => {
+      done()
+      resolve()
+    }
+    void before.then(() => write(text, finish))
+  }
+}

@@ -23,10 +23,10 @@ afterEach(async () => {
 })
 
 /** A server whose standard error is what a line of the shell makes of it; it listens on a socket of the workplace. */
-async function serve(redirection: string, env: Readonly<Record<string, string>> = {}) {
+async function serve(redirection: string, env: Readonly<Record<string, string>> = {}, wrapper = "") {
   const socket = place.path("gate.sock")
   const { IPGATE_LOG_FORMAT: _, ...usual } = place.env
-  const line = `${redirection}; exec "$0" serve --listen unix:${socket}`
+  const line = `${redirection}; exec ${wrapper} "$0" serve --listen unix:${socket}`
   const server = Bun.spawn(["bash", "-c", line, builtBinary()], {
     cwd: place.directory,
     env: { ...usual, ...env },
@@ -243,6 +243,12 @@ describe("a reader that is", () => {
     }
   })
 
+  test("a terminal that is stopped: it serves, and stops as usual", async () => {
+    const server = await serve(":", {}, `python3 -c '${STOPPED_TERMINAL}'`)
+    await busy(server)
+    expect(await server.stop()).toBe(0)
+  })
+
   test("asleep for good: it stops all the same", async () => {
     const fifo = place.path("fifo")
     expect(spawnSync("mkfifo", [fifo]).status).toBe(0)
@@ -258,6 +264,15 @@ describe("a reader that is", () => {
 })
 
 const STATUS_LENGTH = "HTTP/1.1 401 ".length - 1
+
+/** Runs the rest of its arguments with standard error on a terminal of which nobody reads the other end. */
+const STOPPED_TERMINAL = [
+  "import os, pty, sys",
+  "ours, theirs = pty.openpty()",
+  "os.set_inheritable(ours, True)",
+  "os.dup2(theirs, 2)",
+  "os.execv(sys.argv[1], sys.argv[1:])",
+].join("; ")
 
 /** So many requests for decisions about strangers over one connection, and their answers, which must all be a no. */
 function pipelined(path: string, count: number): Promise<void> {

@@ -1,7 +1,7 @@
 // The writer that never waits: what it keeps for a slow reader, what it drops, and what it says of that.
 
 import { describe, expect, test } from "bun:test"
-import { boundedWriter } from "../../src/log/bounded-writer.ts"
+import { boundedWriter, inTurn } from "../../src/log/bounded-writer.ts"
 
 const LINE = `${"x".repeat(1023)}\n`
 const MEBIBYTE = 1024
@@ -87,4 +87,16 @@ describe("a reader that is gone", () => {
     await drained()
     expect(calls).toBe(5_000)
   })
+})
+
+test("in turn: a text is begun when the one before it is done", async () => {
+  const begun: Array<{ text: string; done: () => void }> = []
+  const finished: string[] = []
+  const write = inTurn((text, done) => void begun.push({ text, done }))
+  for (const text of ["a", "b"]) write(text, () => finished.push(text))
+  await Promise.resolve()
+  expect(begun.map(({ text }) => text)).toEqual(["a"])
+  begun[0]?.done()
+  await Promise.resolve()
+  expect([begun.map(({ text }) => text), finished]).toEqual([["a", "b"], ["a"]])
 })
