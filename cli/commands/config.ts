@@ -32,6 +32,13 @@ function checkCommand(env: CommandEnv): Command {
       "Check the configuration and the token as serve does, without a start. Exits with 78 and every problem, with file and line.",
     )
     .argument("[file]", "this file instead of the one that would be read")
+    .addHelpText(
+      "before",
+      `Examples:
+  ipgate config check
+  ipgate config check --quiet && echo "valid"
+`,
+    )
     .action((file: string | undefined) => {
       readServerSettings(env, file === undefined ? {} : { config: file }, "check")
       if (env.out.isJson) env.out.json({ valid: true })
@@ -44,6 +51,13 @@ function showCommand(env: CommandEnv): Command {
     .summary("print every value that holds")
     .description("Print every value that holds, as a configuration file. A secret is shown as ***.")
     .option("--origin", "say where each value comes from")
+    .addHelpText(
+      "before",
+      `Examples:
+  ipgate config show
+  ipgate config show --origin
+`,
+    )
     .action(({ origin = false }: { origin?: boolean }) => {
       const { origins } = env.explainedConfig()
       if (env.out.isJson) {
@@ -61,6 +75,13 @@ function pathCommand(env: CommandEnv): Command {
   return new Command("path")
     .summary("name the file that is read")
     .description("Print the path of the configuration file that is read. Exits with 1 if there is none.")
+    .addHelpText(
+      "before",
+      `Examples:
+  ipgate config path
+  ipgate config path --json
+`,
+    )
     .action(() => {
       const { file } = env.explainedConfig()
       const searched = configPaths(env.process.environment)

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { spawnSync } from "node:child_process"
 import { closeSync, constants, openSync, readFileSync, readSync } from "node:fs"
 import { connect } from "node:net"
+import { fault } from "../faults/fault.ts"
 import { builtBinary, TOKEN, Workplace } from "../support/binary.ts"
 
 setDefaultTimeout(60_000)
@@ -121,17 +122,20 @@ describe("for a program", () => {
     expect(changes).toMatchObject([{ event: "list.import", added: 3000, removed: 0, level: "notice" }])
   })
 
-  test("refused clients are summed up: a hundred thousand of them are a few lines", async () => {
-    const path = place.path("log")
-    const server = await serve(`exec 2>${path}`)
-    await pipelined(server.socket, 100_000)
-    expect(await server.stop()).toBe(0)
-    const refused = linesOf(path).filter(({ event }) => event === "auth.refused")
-    expect(refused.length).toBeGreaterThan(0)
-    expect(refused.length).toBeLessThan(4)
-    expect(refused.reduce((sum, { requests }) => sum + Number(requests), 0)).toBe(100_000)
-    expect(readFileSync(path).length).toBeLessThan(4_000)
-  })
+  test(
+    fault("L-05", "a hundred thousand refused requests", "a few lines, and each request counted"),
+    async () => {
+      const path = place.path("log")
+      const server = await serve(`exec 2>${path}`)
+      await pipelined(server.socket, 100_000)
+      expect(await server.stop()).toBe(0)
+      const refused = linesOf(path).filter(({ event }) => event === "auth.refused")
+      expect(refused.length).toBeGreaterThan(0)
+      expect(refused.length).toBeLessThan(4)
+      expect(refused.reduce((sum, { requests }) => sum + Number(requests), 0)).toBe(100_000)
+      expect(readFileSync(path).length).toBeLessThan(4_000)
+    },
+  )
 
   test("none of that where somebody wants none", async () => {
     const path = place.path("log")
@@ -180,88 +184,91 @@ test("on a terminal it is text", async () => {
   expect(stdout).toMatch(/^\S+Z warn made a new, empty database/m)
 })
 
-describe("a reader that is", () => {
-  /** Two thousand changes, and a decision after each hundred: all as if there were no log. */
-  async function busy(server: Awaited<ReturnType<typeof serve>>) {
-    const reason = "r".repeat(490)
-    for (let block = 0; block < 20; block++) {
-      const statuses = await Promise.all(
-        Array.from({ length: 100 }, (_, i) =>
-          server.api("POST", "temp", { ip: `10.0.${block}.${i}`, ttl_seconds: 600, reason }),
-        ),
-      )
-      expect(new Set(statuses)).toEqual(new Set([204]))
-      expect(await server.decision(`10.0.${block}.99`)).toBe(204)
-      expect(await server.decision("203.0.113.1")).toBe(401)
-    }
-  }
-
-  test("gone after the first line: it serves, and stops as usual", async () => {
-    const server = await serve("exec 2> >(head -1)")
-    await busy(server)
-    expect(await server.stop()).toBe(0)
-    expect(await server.printed()).toMatch(/^\{"time".*\}\n$/)
-  })
-
-  test("a full disk", async () => {
-    const server = await serve("exec 2>/dev/full")
-    await busy(server)
-    expect(await server.stop()).toBe(0)
-  })
-
-  test("closed from the beginning: no line gets into another file", async () => {
-    const server = await serve("exec 2>&-")
-    await busy(server)
-    expect(await server.stop()).toBe(0)
-    expect(readFileSync(place.database).includes("listening on")).toBe(false)
-    expect((await place.ipgate(["list", "--offline"])).code).toBe(0)
-  })
-
-  test("asleep: it serves, and says afterwards how many lines are lost", async () => {
-    const fifo = place.path("fifo")
-    expect(spawnSync("mkfifo", [fifo]).status).toBe(0)
-    const reader = openSync(fifo, constants.O_RDWR | constants.O_NONBLOCK)
-    try {
-      const server = await serve(`exec 2>${fifo}`)
-      await busy(server)
-      let text = ""
-      const buffer = Buffer.alloc(1 << 20)
-      while (!text.includes('"event":"log.lost"')) {
-        try {
-          text += buffer.toString("utf8", 0, readSync(reader, buffer))
-        } catch {
-          await Bun.sleep(5)
-        }
+describe(
+  fault("L-06", "a reader of the log that is gone, full, closed, asleep or stopped", "the server goes on"),
+  () => {
+    /** Two thousand changes, and a decision after each hundred: all as if there were no log. */
+    async function busy(server: Awaited<ReturnType<typeof serve>>) {
+      const reason = "r".repeat(490)
+      for (let block = 0; block < 20; block++) {
+        const statuses = await Promise.all(
+          Array.from({ length: 100 }, (_, i) =>
+            server.api("POST", "temp", { ip: `10.0.${block}.${i}`, ttl_seconds: 600, reason }),
+          ),
+        )
+        expect(new Set(statuses)).toEqual(new Set([204]))
+        expect(await server.decision(`10.0.${block}.99`)).toBe(204)
+        expect(await server.decision("203.0.113.1")).toBe(401)
       }
-      const lost = /^\{.*"event":"log.lost","lines":(\d+)\}$/m.exec(text)?.[1]
-      const told = text.match(/"event":"list.add"/g)?.length ?? 0
-      expect(Number(lost) + told).toBeGreaterThanOrEqual(2000)
-      expect(told).toBeLessThan(2000)
-      expect(await server.stop()).toBe(0)
-    } finally {
-      closeSync(reader)
     }
-  })
 
-  test("a terminal that is stopped: it serves, and stops as usual", async () => {
-    const server = await serve(":", {}, `python3 -c '${STOPPED_TERMINAL}'`)
-    await busy(server)
-    expect(await server.stop()).toBe(0)
-  })
-
-  test("asleep for good: it stops all the same", async () => {
-    const fifo = place.path("fifo")
-    expect(spawnSync("mkfifo", [fifo]).status).toBe(0)
-    const reader = openSync(fifo, constants.O_RDWR | constants.O_NONBLOCK)
-    try {
-      const server = await serve(`exec 2>${fifo}`)
+    test("gone after the first line: it serves, and stops as usual", async () => {
+      const server = await serve("exec 2> >(head -1)")
       await busy(server)
       expect(await server.stop()).toBe(0)
-    } finally {
-      closeSync(reader)
-    }
-  })
-})
+      expect(await server.printed()).toMatch(/^\{"time".*\}\n$/)
+    })
+
+    test("a full disk", async () => {
+      const server = await serve("exec 2>/dev/full")
+      await busy(server)
+      expect(await server.stop()).toBe(0)
+    })
+
+    test("closed from the beginning: no line gets into another file", async () => {
+      const server = await serve("exec 2>&-")
+      await busy(server)
+      expect(await server.stop()).toBe(0)
+      expect(readFileSync(place.database).includes("listening on")).toBe(false)
+      expect((await place.ipgate(["list", "--offline"])).code).toBe(0)
+    })
+
+    test("asleep: it serves, and says afterwards how many lines are lost", async () => {
+      const fifo = place.path("fifo")
+      expect(spawnSync("mkfifo", [fifo]).status).toBe(0)
+      const reader = openSync(fifo, constants.O_RDWR | constants.O_NONBLOCK)
+      try {
+        const server = await serve(`exec 2>${fifo}`)
+        await busy(server)
+        let text = ""
+        const buffer = Buffer.alloc(1 << 20)
+        while (!text.includes('"event":"log.lost"')) {
+          try {
+            text += buffer.toString("utf8", 0, readSync(reader, buffer))
+          } catch {
+            await Bun.sleep(5)
+          }
+        }
+        const lost = /^\{.*"event":"log.lost","lines":(\d+)\}$/m.exec(text)?.[1]
+        const told = text.match(/"event":"list.add"/g)?.length ?? 0
+        expect(Number(lost) + told).toBeGreaterThanOrEqual(2000)
+        expect(told).toBeLessThan(2000)
+        expect(await server.stop()).toBe(0)
+      } finally {
+        closeSync(reader)
+      }
+    })
+
+    test("a terminal that is stopped: it serves, and stops as usual", async () => {
+      const server = await serve(":", {}, `python3 -c '${STOPPED_TERMINAL}'`)
+      await busy(server)
+      expect(await server.stop()).toBe(0)
+    })
+
+    test("asleep for good: it stops all the same", async () => {
+      const fifo = place.path("fifo")
+      expect(spawnSync("mkfifo", [fifo]).status).toBe(0)
+      const reader = openSync(fifo, constants.O_RDWR | constants.O_NONBLOCK)
+      try {
+        const server = await serve(`exec 2>${fifo}`)
+        await busy(server)
+        expect(await server.stop()).toBe(0)
+      } finally {
+        closeSync(reader)
+      }
+    })
+  },
+)
 
 const STATUS_LENGTH = "HTTP/1.1 401 ".length - 1
 

@@ -1,6 +1,7 @@
 // SIGHUP on the built binary: what holds for the very next request, what stays, and that no request is lost meanwhile.
 
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { fault } from "../faults/fault.ts"
 import { type ServerProcess, TOKEN, Workplace } from "../support/binary.ts"
 
 setDefaultTimeout(60_000)
@@ -148,60 +149,63 @@ describe("what a reload takes over", () => {
   })
 })
 
-describe("what a reload leaves as it was", () => {
-  test.each<readonly [string, string, string | null, number, string]>([
-    ["broken TOML", "[auth\n", null, 0o600, "ipgate.toml:1: column "],
-    [
-      "an unknown key",
-      '[auth]\ntrusted_proxy = ["unix"]\n',
-      null,
-      0o600,
-      "did you mean auth.trusted_proxies?",
-    ],
-    ["a proxy that is no network", '[auth]\ntrusted_proxies = ["10.0.0.5/8"]\n', null, 0o600, "host bits"],
-    ["a level that is none", '[log]\nlevel = "loud"\n', null, 0o600, "log.level is"],
-    ["a short token", "", `${SECOND}\nshort\n`, 0o600, "fewer than 32 characters"],
-    ["an empty token file", "", "", 0o600, "is empty"],
-    ["a token file that is open to others", "", `${SECOND}\n`, 0o644, "is open to other users"],
-    // One half is right and the other one wrong: neither is taken over.
-    [
-      "good proxies and a bad token",
-      '[auth]\ntrusted_proxies = ["192.0.2.1"]\n',
-      "x",
-      0o600,
-      "fewer than 32",
-    ],
-  ])("%s", async (_, config, token, mode, problem) => {
-    const server = await place.serve()
-    await server.ipgate("allow", "203.0.113.7")
-    await place.write("ipgate.toml", config)
-    if (token !== null) await place.write("api-token", token, mode)
-    const line = await reload(server, "the reload failed, and the old configuration stays in force: ")
-    expect(line).toContain(" error ")
-    expect(line).toContain(problem)
-    expect(await server.decision("203.0.113.7")).toBe(204)
-    expect([await statusWith(server, TOKEN), await statusWith(server, SECOND)]).toEqual([200, 401])
+describe(
+  fault("P-10", "SIGHUP with every kind of bad file", "all of the old stays, and the next good one works"),
+  () => {
+    test.each<readonly [string, string, string | null, number, string]>([
+      ["broken TOML", "[auth\n", null, 0o600, "ipgate.toml:1: column "],
+      [
+        "an unknown key",
+        '[auth]\ntrusted_proxy = ["unix"]\n',
+        null,
+        0o600,
+        "did you mean auth.trusted_proxies?",
+      ],
+      ["a proxy that is no network", '[auth]\ntrusted_proxies = ["10.0.0.5/8"]\n', null, 0o600, "host bits"],
+      ["a level that is none", '[log]\nlevel = "loud"\n', null, 0o600, "log.level is"],
+      ["a short token", "", `${SECOND}\nshort\n`, 0o600, "fewer than 32 characters"],
+      ["an empty token file", "", "", 0o600, "is empty"],
+      ["a token file that is open to others", "", `${SECOND}\n`, 0o644, "is open to other users"],
+      // One half is right and the other one wrong: neither is taken over.
+      [
+        "good proxies and a bad token",
+        '[auth]\ntrusted_proxies = ["192.0.2.1"]\n',
+        "x",
+        0o600,
+        "fewer than 32",
+      ],
+    ])("%s", async (_, config, token, mode, problem) => {
+      const server = await place.serve()
+      await server.ipgate("allow", "203.0.113.7")
+      await place.write("ipgate.toml", config)
+      if (token !== null) await place.write("api-token", token, mode)
+      const line = await reload(server, "the reload failed, and the old configuration stays in force: ")
+      expect(line).toContain(" error ")
+      expect(line).toContain(problem)
+      expect(await server.decision("203.0.113.7")).toBe(204)
+      expect([await statusWith(server, TOKEN), await statusWith(server, SECOND)]).toEqual([200, 401])
 
-    // And when it is put right, the next one works.
-    await place.write("ipgate.toml", "")
-    await place.write("api-token", `${SECOND}\n`, 0o600)
-    await reload(server)
-    expect([await statusWith(server, TOKEN), await statusWith(server, SECOND)]).toEqual([401, 200])
-    expect(await server.stop()).toBe(0)
-  })
+      // And when it is put right, the next one works.
+      await place.write("ipgate.toml", "")
+      await place.write("api-token", `${SECOND}\n`, 0o600)
+      await reload(server)
+      expect([await statusWith(server, TOKEN), await statusWith(server, SECOND)]).toEqual([401, 200])
+      expect(await server.stop()).toBe(0)
+    })
 
-  test("what needs a restart is named, and nothing of it is done", async () => {
-    const server = await place.serve()
-    await place.write(
-      "ipgate.toml",
-      '[server]\nsocket_mode = "0600"\nidle_timeout = "60s"\n\n[log]\nformat = "json"\n',
-    )
-    const line = await reload(server, "takes effect with a restart")
-    expect(line).toContain(" warn server.socket_mode, server.idle_timeout: changed")
-    expect(await server.decision("203.0.113.7")).toBe(401)
-    await server.stop()
-  })
-})
+    test("what needs a restart is named, and nothing of it is done", async () => {
+      const server = await place.serve()
+      await place.write(
+        "ipgate.toml",
+        '[server]\nsocket_mode = "0600"\nidle_timeout = "60s"\n\n[log]\nformat = "json"\n',
+      )
+      const line = await reload(server, "takes effect with a restart")
+      expect(line).toContain(" warn server.socket_mode, server.idle_timeout: changed")
+      expect(await server.decision("203.0.113.7")).toBe(401)
+      await server.stop()
+    })
+  },
+)
 
 test("the metrics tell how the last reload went", async () => {
   const metrics = place.path("metrics.sock")
