@@ -2,6 +2,7 @@
 
 import { afterAll, describe, expect, test } from "bun:test"
 import { existsSync } from "node:fs"
+import { buildProgram } from "../../cli/program.ts"
 import { VERSION } from "../../src/version.ts"
 import { fault } from "../faults/fault.ts"
 import { CliMachine, type CliRun } from "../support/cli.ts"
@@ -152,4 +153,16 @@ describe("help", () => {
   test("has 80 columns in a file", async () => {
     expect(await help(200, false)).toBe(await help(80, true))
   })
+})
+
+test("a run that names a command makes that one alone, as it stands in the whole tree", () => {
+  const environment = {} as Parameters<typeof buildProgram>[0]
+  const commandsOf = (named?: string) =>
+    buildProgram(environment, named).program.commands.map((command) => command.name())
+  const all = commandsOf()
+  expect(all.length).toBeGreaterThan(10)
+  for (const name of all) expect(commandsOf(name)).toEqual(name === "manpage" ? all : [name])
+  for (const word of ["help", "complete", "--json", "stauts", "", "toString", "__proto__"]) {
+    expect(commandsOf(word)).toEqual(all)
+  }
 })
