@@ -89,8 +89,8 @@ describe("the unit and the program", () => {
     expect(valuesOf("RestartPreventExitStatus")).toEqual([String(EXIT.config)])
     const [start = ""] = valuesOf("ExecStart")
     expect(valuesOf("ExecReload")).toEqual([
-      start.replace(" serve ", " serve --check "),
-      "/bin/kill -HUP $MAINPID",
+      `/usr/bin/env --unset=CREDENTIALS_DIRECTORY ${start.replace(" serve ", " serve --check ")}`,
+      "/bin/sh -c 'kill -HUP $MAINPID'",
     ])
   })
 
