@@ -2,37 +2,54 @@
 
 import type { BunPlugin } from "bun"
 
-const TARGETS = ["bun-linux-x64", "bun-linux-arm64", "bun-linux-x64-musl", "bun-linux-arm64-musl"] as const
-type Target = (typeof TARGETS)[number]
+export const TARGETS = [
+  "bun-linux-x64",
+  "bun-linux-arm64",
+  "bun-linux-x64-musl",
+  "bun-linux-arm64-musl",
+] as const
+export type Target = (typeof TARGETS)[number]
 
-const [target = `bun-linux-${process.arch}`, outfile = "dist/ipgate"] = process.argv.slice(2)
-if (!isTarget(target)) {
-  console.error(`build: unknown target ${target}: use ${TARGETS.join(", ")}`)
-  process.exit(2)
+/** What to build, and what it needs that this machine has for no other kind of machine but its own. */
+export type Build = {
+  readonly target: Target
+  readonly outfile: string
+  /** The Bun that becomes part of the executable; default: this one, or one that Bun fetches for another target. */
+  readonly runtime?: string
+  /** The folder of libSQL's addon for the target; default: the one in node_modules. */
+  readonly addon?: string
 }
 
-const result = await Bun.build({
-  // A worker is an entry point of its own; its name here is the one that thread-store.ts starts it by.
-  entrypoints: ["./cli/main.ts", "./src/store/worker.ts"],
-  plugins: [embedAddon(target), leaveOutDevtools(), lazyStreams()],
-  format: "esm",
-  minify: true,
-  // What a command loads later stands in a file of its own, so that a short one does not carry the server and the screen.
-  splitting: true,
-  bytecode: true,
-  define: { "process.env.NODE_ENV": '"production"' },
-  compile: {
-    target,
-    outfile,
-    // A file of the current directory must never decide what this program does.
-    autoloadDotenv: false,
-    autoloadBunfig: false,
-    execArgv: ["--disallow-code-generation-from-strings=strict"],
-  },
-})
-for (const log of result.logs) console.error(log)
-if (!result.success) process.exit(1)
-console.log(`built ${outfile} for ${target}`)
+/** Builds the executable. Throws with the messages of the bundler. */
+export async function buildExecutable({ target, outfile, runtime, addon }: Build): Promise<void> {
+  const result = await Bun.build({
+    // A worker is an entry point of its own; its name here is the one that thread-store.ts starts it by.
+    entrypoints: ["./cli/main.ts", "./src/store/worker.ts"],
+    plugins: [embedAddon(addon ?? addonPackage(target)), leaveOutDevtools(), lazyStreams()],
+    format: "esm",
+    minify: true,
+    // What a command loads later stands in a file of its own, so that a short one does not carry the server and the screen.
+    splitting: true,
+    bytecode: true,
+    define: { "process.env.NODE_ENV": '"production"' },
+    compile: {
+      target,
+      outfile,
+      ...(runtime === undefined ? {} : { executablePath: runtime }),
+      // A file of the current directory must never decide what this program does.
+      autoloadDotenv: false,
+      autoloadBunfig: false,
+      execArgv: ["--disallow-code-generation-from-strings=strict"],
+    },
+    throw: false,
+  })
+  if (!result.success) throw new Error(`${outfile} cannot be built:\n${result.logs.join("\n")}`)
+}
+
+/** The npm package that holds libSQL's addon for a target. */
+export function addonPackage(target: Target): string {
+  return target.replace(/^bun-/, "@libsql/") + (target.endsWith("-musl") ? "" : "-gnu")
+}
 
 function isTarget(text: string): text is Target {
   return (TARGETS as readonly string[]).includes(text)
@@ -42,8 +59,7 @@ function isTarget(text: string): text is Target {
  * libSQL asks for its native addon by a name that it computes, which the bundler cannot follow: the binary would work
  * beside node_modules and nowhere else. So that call becomes one literal `require` for the target.
  */
-function embedAddon(target: Target): BunPlugin {
-  const addon = target.replace(/^bun-/, "@libsql/") + (target.endsWith("-musl") ? "" : "-gnu")
+function embedAddon(addon: string): BunPlugin {
   return {
     name: "embed-addon",
     setup(build) {
@@ -89,4 +105,14 @@ function lazyStreams(): BunPlugin {
       }))
     },
   }
+}
+
+if (import.meta.main) {
+  const [target = `bun-linux-${process.arch}`, outfile = "dist/ipgate"] = process.argv.slice(2)
+  if (!isTarget(target)) {
+    console.error(`build: unknown target ${target}: use ${TARGETS.join(", ")}`)
+    process.exit(2)
+  }
+  await buildExecutable({ target, outfile })
+  console.log(`built ${outfile} for ${target}`)
 }
