@@ -8,6 +8,7 @@ import { MISSING } from "../test/e2e/proxies/proxy-programs.ts"
 import { BASH_COMPLETION } from "../test/support/bash-completion.ts"
 import { GROFF, MAN, MANDOC } from "../test/support/man.ts"
 import { NGINX } from "../test/support/nginx.ts"
+import { MISSING_FOR_SYSTEM } from "../test/system/debian-tree.ts"
 import { runFaults } from "./faults.ts"
 
 type Count = { passed: number; failed: number; skipped: number }
@@ -24,6 +25,12 @@ const PROGRAMS: ReadonlyArray<readonly [name: string, present: boolean, install:
   ["man", MAN !== null, "apt-get install man-db"],
   ["mandoc", MANDOC !== null, "apt-get install mandoc"],
   ["bash-completion", BASH_COMPLETION !== null, "apt-get install bash-completion"],
+  ...[
+    ["debootstrap", "apt-get install debootstrap"],
+    ["systemd-nspawn", "apt-get install systemd-container"],
+    ["lintian", "apt-get install lintian"],
+    ["root", "sudo ./scripts/test test/system"],
+  ].map(([name = "", install = ""]) => [name, !MISSING_FOR_SYSTEM.includes(name), install] as const),
   ...["traefik", "envoy"].map((name) => [name, !MISSING.includes(name), "./scripts/proxies"] as const),
 ]
 

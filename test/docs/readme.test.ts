@@ -37,7 +37,12 @@ const NOT_RUN_HERE: Readonly<Record<string, string>> = {
   "./scripts/start":
     "start.test.ts runs the first; the second is what runs this very test, in CI and everywhere",
   "sudo install": "needs root, and changes the machine",
-  "sudo apt-get": "needs root, port 80 and the network; test/e2e walks this story behind a real nginx",
+  "sudo apt-get install -y nginx":
+    "needs root, port 80 and the network; test/e2e walks this story behind a real nginx",
+  "sudo apt-get install -y ./ipgate": "test/system follows it on a machine of its own, with systemd",
+  "ipgate status": "test/system goes on with it there",
+  "sudo editor": "needs a person; test/system edits and reloads",
+  "sudo apt-get remove": "test/system ends with it",
   "ipgate doctor --via": "help-examples.test.ts runs it, behind a real nginx",
 }
 
