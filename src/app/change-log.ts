@@ -47,6 +47,7 @@ function logChange(event: FeedEvent, log: Log): void {
     ttl_seconds: ttlSeconds ?? undefined,
     reason: reason === null || reason === "" ? undefined : reason,
     client_ip: actor ?? undefined,
+    token: event.token,
   })
 }
 

@@ -28,7 +28,8 @@ export function applyCommitted(
     if (took || change.op === "expire_temp") allowlist.apply(change)
     if (!took) return
     // Each change that takes effect writes one row, and the ids of one transaction follow each other.
-    events.push({ kind: "change", id: before + events.length + 1, record: recordOf(change) })
+    const token = change.op === "expire_temp" ? undefined : change.token
+    events.push({ kind: "change", id: before + events.length + 1, record: recordOf(change), token })
     if (outcome === "removed") ended.remember(change.network, endedEntry(change))
   })
   return events

@@ -12,7 +12,11 @@ import { changed, created, json, text } from "./responses.ts"
 /** The answer is the only one that ever holds the secret. */
 export async function createToken({ request, tokens, log, by }: ApiCall): Promise<Response> {
   const { token, secret } = await tokens.create(readTokenBody(await readJsonBody(request)))
-  log.info(`made the token ${token.name}`, { scope: token.scope, client: by?.toString() ?? "unix" })
+  log.notice(`made the token ${token.name}`, {
+    event: "token.create",
+    scope: token.scope,
+    client_ip: by?.toString(),
+  })
   return created(tokenPath(token.name), newTokenToJson(token, secret))
 }
 
@@ -29,7 +33,9 @@ export async function revokeToken({ tokens, log, by }: ApiCall, rest: string): P
     answer.headers.set(RESULT_HEADER, result)
     return answer
   }
-  if (result === "revoked") log.info(`revoked the token ${name}`, { client: by?.toString() ?? "unix" })
+  if (result === "revoked") {
+    log.notice(`revoked the token ${name}`, { event: "token.revoke", client_ip: by?.toString() })
+  }
   return changed({ [RESULT_HEADER]: result })
 }
 

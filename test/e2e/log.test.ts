@@ -105,8 +105,8 @@ describe("for a program", () => {
     ])
     const changes = lines.filter(({ event }) => event.startsWith("list."))
     expect(changes).toMatchObject([
-      { level: "notice", ip: "192.0.2.0/28", list: "perm" },
-      { level: "notice", ip: "203.0.113.7", list: "temp", ttl_seconds: 1, reason },
+      { level: "notice", ip: "192.0.2.0/28", list: "perm", token: "file" },
+      { level: "notice", ip: "203.0.113.7", list: "temp", ttl_seconds: 1, reason, token: "file" },
       { level: "notice", ip: "192.0.2.0/28", list: "perm" },
       { level: "notice", ip: "203.0.113.7", list: "temp" },
     ])
@@ -157,7 +157,7 @@ describe("for the journal", () => {
     const text = readFileSync(path, "utf8")
     expect(text).toMatch(/^(<[3-7]>[^\n]+\n)+$/)
     expect(text).toMatch(/^<6>listening on unix:\S+ permanent=0 temporary=0$/m)
-    expect(text).toMatch(/^<5>allowed ip="192.0.2.1" list="perm"$/m)
+    expect(text).toMatch(/^<5>allowed ip="192.0.2.1" list="perm" token="file"$/m)
     expect(text).not.toMatch(/\d\d:\d\d:\d\d/)
   })
 
