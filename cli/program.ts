@@ -5,6 +5,7 @@ import { explainConfig } from "../src/config/config.ts"
 import { VERSION } from "../src/version.ts"
 import type { CommandEnv, GlobalOptions, ProcessEnv } from "./command-env.ts"
 import { allowCommand } from "./commands/allow.ts"
+import { backupCommand } from "./commands/backup.ts"
 import { checkCommand } from "./commands/check.ts"
 import { completionCommand } from "./commands/completion.ts"
 import { configCommand } from "./commands/config.ts"
@@ -43,6 +44,7 @@ const COMMANDS: Readonly<Record<string, CommandFactory>> = {
   status: statusCommand,
   import: importCommand,
   export: exportCommand,
+  backup: backupCommand,
   token: tokenCommand,
   proxy: proxyCommand,
   doctor: doctorCommand,

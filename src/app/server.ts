@@ -15,6 +15,7 @@ import type { Log } from "../log/log.ts"
 import { measured } from "../metrics/measured.ts"
 import type { Metrics } from "../metrics/metrics.ts"
 import { sampled } from "../metrics/sampled.ts"
+import { placeWarnings } from "../store/place-warnings.ts"
 import { ThreadStore } from "../store/thread-store.ts"
 import { logChanges, logImport } from "./change-log.ts"
 import { loadAllowlist } from "./load-allowlist.ts"
@@ -83,6 +84,9 @@ export async function startServer(
         event: "db.create",
         path: config.databasePath,
       })
+    for (const warning of placeWarnings(config.databasePath)) {
+      log.warn(warning, { event: "db.place", path: config.databasePath })
+    }
     const { allowlist, badRows } = await loadAllowlist(store, clock)
     if (badRows > 0)
       log.error("the database holds rows that are no networks; they let nobody in", {

@@ -78,6 +78,12 @@ export interface Gate {
   export(): AsyncIterable<Uint8Array>
 
   /**
+   * The whole database as a file, from one consistent state: both lists, the log, and what else is kept. Rejects with
+   * `failed` if it does not come whole.
+   */
+  backup(): AsyncIterable<Uint8Array>
+
+  /**
    * Every change from a place in the log on, as it is committed, and never twice. Ends when `signal` is aborted, when
    * the server stops, or when the reader is too slow; ask again after the last id to miss nothing.
    */

@@ -25,6 +25,7 @@ import { forbidden, mayChange, mayCheck, mayImport, type Principal } from "../co
 import type { RefusedClients } from "../core/refused-clients.ts"
 import type { Status } from "../core/status.ts"
 import type { CommitQueue } from "../store/commit-queue.ts"
+import { readBackup } from "../store/read-backup.ts"
 import type { AuditSlice, Store } from "../store/store.ts"
 import { applyImported } from "./apply.ts"
 import { asTheyCome } from "./as-they-come.ts"
@@ -118,6 +119,10 @@ export class LocalGate implements Gate {
   export(): AsyncIterable<Uint8Array> {
     const { store, health, clock } = this.parts
     return asTheyCome((receive) => health.watchRead(store.export(clock.wall(), receive)))
+  }
+
+  async *backup(): AsyncGenerator<Uint8Array> {
+    yield* readBackup(await this.parts.store.backUp())
   }
 
   audit(query: AuditQuery): Promise<AuditRecord[]> {

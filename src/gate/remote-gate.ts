@@ -88,6 +88,15 @@ export class RemoteGate implements Gate {
     if (answer.body !== null) yield* answer.body
   }
 
+  async *backup(): AsyncGenerator<Uint8Array> {
+    const answer = await this.authorized(paths.BACKUP_PATH, { signal: AbortSignal.timeout(BULK_TIMEOUT) })
+    try {
+      if (answer.body !== null) yield* answer.body
+    } catch (cause) {
+      throw new GateError("unavailable", "the server has broken off the backup", { cause })
+    }
+  }
+
   async *follow(
     start: FeedStart,
     { action, network }: FeedFilter,

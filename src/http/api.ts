@@ -14,7 +14,7 @@ import * as answers from "../wire/answers.ts"
 import * as paths from "../wire/paths.ts"
 import * as requests from "../wire/requests.ts"
 import { LARGEST_IMPORT, readBody, readJsonBody } from "./request-body.ts"
-import { changed, eventStream, json, jsonText, lines, methodNotAllowed, text } from "./responses.ts"
+import { changed, database, eventStream, json, jsonText, lines, methodNotAllowed, text } from "./responses.ts"
 import { mayAsk } from "./scopes.ts"
 import { createToken, listTokens, revokeToken } from "./tokens.ts"
 import { untilTokenEnds } from "./until-token-ends.ts"
@@ -45,6 +45,7 @@ const ENDPOINTS: EndpointTable<Endpoint> = {
   [paths.TEMPORARY_LIST_PATH]: { GET: listTemporary },
   [paths.IMPORT_PATH]: { POST: importEntries },
   [paths.EXPORT_PATH]: { GET: exportEntries },
+  [paths.BACKUP_PATH]: { GET: backup },
   [paths.EVENTS_PATH]: { GET: events },
   [paths.DENIED_PATH]: { GET: denied },
   [paths.DECISIONS_PATH]: { GET: decisions },
@@ -137,6 +138,11 @@ async function exportEntries({ gate }: ApiCall): Promise<Response> {
   const pieces = gate.export()[Symbol.asyncIterator]()
   // The first piece is awaited here, so that a database that fails is a 500 and not an answer that breaks off.
   return lines(await pieces.next(), pieces)
+}
+
+async function backup({ gate }: ApiCall): Promise<Response> {
+  const pieces = gate.backup()[Symbol.asyncIterator]()
+  return database(await pieces.next(), pieces)
 }
 
 async function events({ request, query, gate, credential }: ApiCall): Promise<Response> {

@@ -65,7 +65,18 @@ export function exposition(contentType: string, text: string): Response {
 
 /** Lines of text as they come, after a first piece that is there. */
 export function lines(first: IteratorResult<Uint8Array>, rest: AsyncIterator<Uint8Array>): Response {
-  const body = new ReadableStream<Uint8Array>({
+  return new Response(inPieces(first, rest), { headers: TEXT })
+}
+
+/** A database file in the same way. */
+export function database(first: IteratorResult<Uint8Array>, rest: AsyncIterator<Uint8Array>): Response {
+  const headers = { ...NO_STORE, "Content-Type": "application/vnd.sqlite3" }
+  return new Response(inPieces(first, rest), { headers })
+}
+
+// Pulled one by one, so that a slow reader costs no memory; a reader that leaves ends the source.
+function inPieces(first: IteratorResult<Uint8Array>, rest: AsyncIterator<Uint8Array>) {
+  return new ReadableStream<Uint8Array>({
     start(controller) {
       if (first.done) controller.close()
       else controller.enqueue(first.value)
@@ -75,8 +86,10 @@ export function lines(first: IteratorResult<Uint8Array>, rest: AsyncIterator<Uin
       if (done) controller.close()
       else controller.enqueue(value)
     },
+    async cancel() {
+      await rest.return?.()
+    },
   })
-  return new Response(body, { headers: TEXT })
 }
 
 /** Events as they come. Pulled one by one: what a slow reader does not take waits in the feed, which drops it. */

@@ -23,6 +23,8 @@ const SCOPES: Readonly<Record<string, readonly TokenScope[]>> = {
   [`DELETE ${paths.TEMPORARY_ENTRY}`]: ["write", "temp-only"],
   [`POST ${paths.IMPORT_PATH}`]: TO_WRITE,
   [`GET ${paths.EXPORT_PATH}`]: TO_READ,
+  // It holds the digests of the tokens.
+  [`GET ${paths.BACKUP_PATH}`]: NO_SCOPE,
   [`GET ${paths.LOGS_PATH}`]: TO_READ,
   [`GET ${paths.EVENTS_PATH}`]: TO_READ,
   [`GET ${paths.DENIED_PATH}`]: TO_READ,

@@ -8,7 +8,7 @@ export const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTION
 
 export type Method = (typeof METHODS)[number]
 
-export type MediaType = "application/json" | "text/plain" | "text/event-stream"
+export type MediaType = "application/json" | "text/plain" | "text/event-stream" | "application/vnd.sqlite3"
 
 export type Content = { readonly type: MediaType; readonly schema: JsonSchema }
 

@@ -106,6 +106,21 @@ const TOKEN_OPERATIONS = [
   },
   {
     method: "GET",
+    path: paths.BACKUP_PATH,
+    id: "backup",
+    summary: "The whole database as a file, from one consistent state",
+    answers: {
+      200: {
+        description: "An SQLite database: both lists, the log, and whatever else the server keeps.",
+        content: {
+          type: "application/vnd.sqlite3",
+          schema: { type: "string", contentMediaType: "application/vnd.sqlite3" },
+        },
+      },
+    },
+  },
+  {
+    method: "GET",
     path: paths.LOGS_PATH,
     id: "logs",
     summary: "The log of all changes, the newest first",

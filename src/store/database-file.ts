@@ -1,18 +1,23 @@
 // The database as a file: born whole and private, or found as it should be.
 
 import {
+  accessSync,
   chmodSync,
   closeSync,
+  constants,
   existsSync,
   fsyncSync,
   linkSync,
   mkdirSync,
   mkdtempSync,
   openSync,
+  readdirSync,
+  realpathSync,
   rmSync,
   statSync,
 } from "node:fs"
-import { dirname } from "node:path"
+import { basename, dirname } from "node:path"
+import { GateError } from "../core/errors.ts"
 import { Connection } from "./connection.ts"
 import { damaged } from "./failures.ts"
 import { MIGRATIONS, VERSION_STAMP } from "./schema.ts"
@@ -31,6 +36,7 @@ export function createDatabaseFile(path: string): boolean {
     if (size === 0) throw damaged(path)
     // Whole pages, always; only a log beside the file can hold the rest of a page that a power cut left unfinished.
     if (size % PAGE_SIZE !== 0 && !hasLog(path)) throw damaged(path)
+    refuseUnwritable(path)
     return false
   }
   const directory = dirname(path)
@@ -57,6 +63,24 @@ export function createDatabaseFile(path: string): boolean {
   return true
 }
 
+// Asked here, because the driver would only speak of an I/O error: the log beside the file has to be written even to read.
+function refuseUnwritable(path: string): void {
+  for (const name of [path, dirname(realpathSync(path))]) {
+    try {
+      accessSync(name, constants.W_OK)
+    } catch (cause) {
+      const isReadOnly = (cause as NodeJS.ErrnoException).code === "EROFS"
+      throw new GateError(
+        "unavailable",
+        isReadOnly
+          ? `${name} is on a file system that is read-only; the database has to be written`
+          : `${name} cannot be written by this user`,
+        { cause, hint: "make it writable, or give another path with --db" },
+      )
+    }
+  }
+}
+
 // A new name survives a power cut only when its directory has reached the disk.
 function syncDirectory(path: string): void {
   const directory = openSync(path, "r")
@@ -64,6 +88,22 @@ function syncDirectory(path: string): void {
   closeSync(directory)
 }
 
+/**
+ * Removes what a killed process has left beside the database: its backups that nobody has fetched, and the second name
+ * of a file that was being made. To be called by the owner of the file only.
+ */
+export function removeLeftovers(path: string): void {
+  const directory = dirname(path)
+  const { ino } = statSync(path)
+  for (const name of readdirSync(directory)) {
+    const folder = `${directory}/${name}`
+    const isBackup = name.startsWith(`${basename(path)}.backup-`)
+    const isWorkshop = name.startsWith(`${basename(path)}.new-`)
+    const isOwn = isWorkshop && statSync(`${folder}/database`, { throwIfNoEntry: false })?.ino === ino
+    if (isBackup || isOwn) rmSync(folder, { recursive: true, force: true })
+  }
+}
+
 function hasLog(path: string): boolean {
-  return (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0
+  return (statSync(`${realpathSync(path)}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0
 }

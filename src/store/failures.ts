@@ -8,6 +8,14 @@ function driverCode(cause: unknown): string {
   return typeof code === "string" ? code : ""
 }
 
+/**
+ * True for the error of a change that leaves open what the disk holds. A constraint that refuses and a disk that is full
+ * do not: the database has told what it did not write.
+ */
+export function isDoubtful(cause: unknown): boolean {
+  return !(cause instanceof GateError) && !/^SQLITE_(CONSTRAINT|FULL)/.test(driverCode(cause))
+}
+
 /** The error of a statement. */
 export function statementFailure(cause: unknown): GateError {
   if (cause instanceof GateError) return cause

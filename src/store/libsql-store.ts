@@ -1,6 +1,5 @@
 // The store over one libSQL connection, in this thread. Each call blocks the thread until the database has answered.
 
-import { statSync } from "node:fs"
 import type { AuditDetail, AuditQuery, AuditRecord } from "../core/audit.ts"
 import type { Change } from "../core/change.ts"
 import type { PermanentEntry, TemporaryEntry } from "../core/entry.ts"
@@ -8,13 +7,16 @@ import { GateError } from "../core/errors.ts"
 import type { Page } from "../core/page.ts"
 import type { StoredToken, TokenUse } from "../core/token.ts"
 import { toAuditDetail, toAuditRecord } from "./audit-row.ts"
-import { Connection, type Row, type Statement } from "./connection.ts"
-import { createDatabaseFile } from "./database-file.ts"
+import { writeBackup } from "./backup.ts"
+import type { Connection, Result, Row, Statement } from "./connection.ts"
+import { createDatabaseFile, removeLeftovers } from "./database-file.ts"
 import { exportEntries } from "./export-entries.ts"
-import { damaged, openFailure, statementFailure } from "./failures.ts"
+import { isDoubtful, openFailure, statementFailure } from "./failures.ts"
 import { importEntries } from "./import-entries.ts"
+import { OwnFiles } from "./own-files.ts"
+import { emptyLog, giveUpOwnership, pragma, takeOwnership } from "./ownership.ts"
 import { readSnapshot } from "./read-snapshot.ts"
-import { APPLICATION_ID, MIGRATIONS, rotationTrigger, VERSION_STAMP } from "./schema.ts"
+import { MIGRATIONS, rotationTrigger, VERSION_STAMP } from "./schema.ts"
 import type { SnapshotChunk } from "./snapshot.ts"
 import * as sql from "./statements.ts"
 import type {
@@ -30,31 +32,35 @@ import type {
 import * as tokenRows from "./token-rows.ts"
 import type { Revoked, TokenStore } from "./token-store.ts"
 
-/** Milliseconds to wait for a lock. Short, because whoever holds this file holds it for as long as it runs. */
-const LOCK_TIMEOUT = 200
-
 export class LibsqlStore implements Store, TokenStore {
   private opened: Connection | null = null
-  private inode = 0
+  private readonly files: OwnFiles
   private last: Promise<unknown> = Promise.resolve()
+  /** The id of the newest audit row that was acknowledged. */
+  private revision = 0
+  /** True after a change whose failure leaves open what the disk holds. */
+  private inDoubt = false
+  /** Why this process cannot take any more changes. */
+  private refusal: GateError | null = null
 
-  constructor(private readonly config: StoreConfig) {}
+  constructor(private readonly config: StoreConfig) {
+    this.files = new OwnFiles(config.path)
+  }
 
   async open(now: number): Promise<Opened> {
     const { path } = this.config
-    let created = false
     try {
-      created = createDatabaseFile(path)
-      this.opened = Connection.open(path, LOCK_TIMEOUT)
-      this.takeOwnership()
-      this.inode = statSync(path).ino
-      if (!created) this.refuseForeign()
-      this.setPragmas()
+      const created = createDatabaseFile(path)
+      this.opened = takeOwnership(path, created)
+      removeLeftovers(path)
       this.migrate()
       this.connection.batch(sql.expireEnded(now))
+      // What a killed process left in the log was perhaps never on the disk: it is written anew before more is promised.
+      emptyLog(this.connection)
+      this.revision = this.storedRevision()
+      this.files.remember()
       return { created }
     } catch (cause) {
-      // Without what close() does: not even the log of a file that is refused may move.
       this.opened?.close()
       this.opened = null
       throw openFailure(path, cause)
@@ -64,7 +70,10 @@ export class LibsqlStore implements Store, TokenStore {
   async commit(changes: readonly Change[]): Promise<Committed> {
     const plans = changes.map(sql.changeStatements)
     const statements: Statement[] = [sql.REVISION, ...plans.flatMap((plan) => plan.statements), sql.REVISION]
-    const results = await this.inFile(() => this.connection.batch(statements))
+    const results = await this.change(
+      () => this.connection.batch(statements),
+      (results) => revisionIn(results.at(-1)),
+    )
     let at = 1
     const outcomes = plans.map(({ statements, outcome }) => {
       const own = results.slice(at, at + statements.length)
@@ -72,17 +81,20 @@ export class LibsqlStore implements Store, TokenStore {
       return outcome(own)
     })
     return {
-      before: Number(results[0]?.rows[0]?.revision),
-      after: Number(results[at]?.rows[0]?.revision),
+      before: revisionIn(results[0]),
+      after: revisionIn(results[at]),
       outcomes,
     }
   }
 
   import(text: Uint8Array<ArrayBuffer>, options: ImportOptions): Promise<Imported> {
-    return this.inFile(() => {
-      const { connection } = this
-      return connection.transaction(() => importEntries(connection, text, options))
-    })
+    return this.change(
+      () => {
+        const { connection } = this
+        return connection.transaction(() => importEntries(connection, text, options))
+      },
+      ({ after }) => after,
+    )
   }
 
   export(now: number, receive: (lines: Uint8Array<ArrayBuffer>) => void): Promise<void> {
@@ -125,66 +137,57 @@ export class LibsqlStore implements Store, TokenStore {
     }
   }
 
+  backUp(): Promise<string> {
+    return this.inTurn(() => writeBackup(this.connection, this.config.path))
+  }
+
   tokens(): Promise<StoredToken[]> {
     return this.inTurn(() => tokenRows.readTokens(this.connection))
   }
 
   addToken(token: StoredToken): Promise<"added" | "conflict"> {
-    return this.inFile(() => tokenRows.insertToken(this.connection, token))
+    return this.change(() => tokenRows.insertToken(this.connection, token))
   }
 
   revokeToken(name: string, at: number): Promise<Revoked> {
-    return this.inFile(() => tokenRows.markRevoked(this.connection, name, at))
+    return this.change(() => tokenRows.markRevoked(this.connection, name, at))
   }
 
   recordTokenUses(uses: readonly TokenUse[]): Promise<void> {
-    return this.inFile(() => tokenRows.updateUses(this.connection, uses))
+    return this.change(() => tokenRows.updateUses(this.connection, uses))
   }
 
   async ping(): Promise<void> {
-    await this.inFile(() => this.connection.execute("SELECT 1"))
-  }
-
-  async probe(): Promise<void> {
-    await this.inFile(() => {
-      // The value that it has already: a transaction that reaches the disk and changes nothing.
-      this.connection.batch([`PRAGMA user_version = ${MIGRATIONS.length}`])
+    await this.inTurn(() => {
+      this.files.check()
+      this.connection.execute("SELECT 1")
     })
   }
 
+  async probe(): Promise<void> {
+    // The value that it has already: a transaction that reaches the disk and changes nothing.
+    await this.change(() => this.connection.batch([`PRAGMA user_version = ${MIGRATIONS.length}`]))
+  }
+
   async close(): Promise<void> {
-    // The log of the last changes goes into the file, so that the file alone is the whole database.
     const connection = this.opened
     this.opened = null
     if (connection === null) return
     try {
-      connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+      this.files.check()
+    } catch {
+      // A file that is not ours any more is left as it is: even the driver's own closing would write to it.
+      return
+    } finally {
+      this.files.forget()
+    }
+    try {
+      // The log of the last changes goes into the file, so that the file alone is the whole database.
+      emptyLog(connection)
     } catch {
       // It stays beside the file, and the next opening finds it there.
     }
     connection.close()
-  }
-
-  // In turn, and only while the file is the one that was opened.
-  private inFile<T>(operation: () => T): Promise<T> {
-    return this.inTurn(() => {
-      this.checkFile()
-      return operation()
-    })
-  }
-
-  // What is written to a file that nobody can find any more is lost at the next start.
-  private checkFile(): void {
-    if (this.opened === null) throw new GateError("unavailable", "the database is not open")
-    const { path } = this.config
-    if (statSync(path, { throwIfNoEntry: false })?.ino === this.inode) return
-    throw new GateError(
-      "failed",
-      "database failure: the database file was removed or replaced under the server",
-      {
-        cause: new Error(`${path} is another file now; restart to go on with what stands there`),
-      },
-    )
   }
 
   // One after the other, also for a call that is made by whoever receives the pieces of an export.
@@ -199,54 +202,78 @@ export class LibsqlStore implements Store, TokenStore {
     return this.opened
   }
 
-  // In this mode the lock that the next statement takes is kept until the process ends.
-  private takeOwnership(): void {
-    this.connection.execute("PRAGMA locking_mode = EXCLUSIVE")
-    this.connection.batch(["SELECT count(*) FROM sqlite_schema"])
+  /** A change in its turn. After a failure that leaves doubt, none is tried until the file has proved itself. */
+  private change<T>(operation: () => T, revisionOf: (value: T) => number = () => this.revision): Promise<T> {
+    return this.inTurn(() => {
+      if (this.refusal !== null) throw this.refusal
+      this.files.check()
+      if (this.inDoubt || !this.files.hasLog) this.reopen()
+      try {
+        const value = operation()
+        this.revision = revisionOf(value)
+        this.files.remember()
+        return value
+      } catch (cause) {
+        if (isDoubtful(cause)) this.resolveDoubt()
+        throw cause
+      }
+    })
   }
 
-  // Asked before anything is written: a file that is not ours keeps every byte.
-  private refuseForeign(): void {
-    const { path } = this.config
-    const applicationId = this.pragma("application_id")
-    if (applicationId !== APPLICATION_ID) {
-      throw new GateError("unavailable", `${path} is not an ipgate database; it was left as it is`, {
-        hint: "give another path with --db",
-      })
+  // At once, so that a crash leaves nothing on the disk of which somebody was told that it failed.
+  private resolveDoubt(): void {
+    this.inDoubt = true
+    try {
+      this.reopen()
+    } catch {
+      // The next change, or the question whether the database works again, tries once more.
     }
-    const version = Number(this.pragma("user_version"))
-    if (version > MIGRATIONS.length) {
-      throw new GateError(
-        "unavailable",
-        `${path} was written by a newer ipgate (schema ${version}; this one knows up to ${MIGRATIONS.length}); it was left as it is`,
-        { hint: "install the newer version again, or restore a backup from before it" },
+  }
+
+  /**
+   * Throws away what a failed commit has left, opens the file anew, and compares it with what was acknowledged. As long
+   * as the disk fails, this fails too.
+   */
+  private reopen(): void {
+    this.inDoubt = true
+    // Statements that nobody has finished would keep the old connection alive, and with it the lock.
+    Bun.gc(true)
+    if (this.opened !== null) {
+      emptyLog(this.opened)
+      giveUpOwnership(this.opened)
+      this.opened = null
+    }
+    try {
+      this.opened = takeOwnership(this.config.path, false)
+    } catch (cause) {
+      const { message } = openFailure(this.config.path, cause)
+      throw new GateError("failed", `database failure: ${message}`, { cause })
+    }
+    const revision = this.storedRevision()
+    if (revision !== this.revision) {
+      this.refusal = new GateError(
+        "failed",
+        "database failure: the file does not hold what was acknowledged; changes fail until a restart",
+        { cause: new Error(`the newest record is ${revision} in place of ${this.revision}`) },
       )
+      throw this.refusal
     }
-    if (this.pragma("quick_check(1)") !== "ok") throw damaged(path)
+    this.files.remember()
+    this.inDoubt = false
   }
 
-  private setPragmas(): void {
-    this.connection.execute("PRAGMA journal_mode = WAL")
-    this.connection.execute("PRAGMA synchronous = FULL")
-    const mode = [this.pragma("locking_mode"), this.pragma("journal_mode"), this.pragma("synchronous")]
-    if (mode.join() !== "exclusive,wal,2") {
-      throw new GateError("unavailable", `the database runs with ${mode.join()} in place of exclusive,wal,2`)
-    }
+  private storedRevision(): number {
+    return revisionIn(this.connection.execute(sql.REVISION))
   }
 
   // One transaction: a process killed in the middle leaves the old schema whole.
   private migrate(): void {
-    const version = Number(this.pragma("user_version"))
+    const version = Number(pragma(this.connection, "user_version"))
     this.connection.batch([
       ...MIGRATIONS.slice(version).flat(),
       ...rotationTrigger(this.config.auditRows),
       ...VERSION_STAMP,
     ])
-  }
-
-  private pragma(name: string): unknown {
-    const [row] = this.connection.execute(`PRAGMA ${name}`).rows
-    return row === undefined ? undefined : Object.values(row)[0]
   }
 
   private async rows<T>(statement: Statement, map: (row: Row) => T): Promise<T[]> {
@@ -261,4 +288,8 @@ function attempt<T>(operation: () => T): T {
   } catch (cause) {
     throw statementFailure(cause)
   }
+}
+
+function revisionIn(result: Result | undefined): number {
+  return Number(result?.rows[0]?.revision)
 }

@@ -29,6 +29,7 @@ export type Operations = {
   import: { send: { text: Uint8Array<ArrayBuffer>; options: ImportOptionsMessage }; answer: Imported }
   export: { send: { now: number }; answer: null }
   snapshot: { send: object; answer: null }
+  backUp: { send: object; answer: string }
   listPermanent: { send: { page: Page }; answer: PermanentEntry[] }
   listTemporary: { send: { page: Page; now: number }; answer: TemporaryEntry[] }
   audit: { send: { query: AuditQueryMessage }; answer: AuditRecord[] }

@@ -80,6 +80,11 @@ export interface Store {
   export(now: number, receive: (lines: Uint8Array<ArrayBuffer>) => void): Promise<void>
   /** Hands over every entry of both lists, in chunks. */
   snapshot(receive: (chunk: SnapshotChunk) => void): Promise<void>
+  /**
+   * Writes a consistent copy of the whole database, for the owner alone, into a new folder beside it, and returns the
+   * path of the copy. The folder is the caller's to remove; what a killed process has left is removed by `open`.
+   */
+  backUp(): Promise<string>
   listPermanent(page: Page): Promise<PermanentEntry[]>
   /** Entries that end after `now`. */
   listTemporary(page: Page, now: number): Promise<TemporaryEntry[]>

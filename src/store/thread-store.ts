@@ -119,6 +119,10 @@ export class ThreadStore implements Store, TokenStore {
     await this.call("snapshot", {}, { deadline: LONG_DEADLINE, piece })
   }
 
+  backUp(): Promise<string> {
+    return this.call("backUp", {}, { deadline: LONG_DEADLINE })
+  }
+
   listPermanent(page: Page): Promise<PermanentEntry[]> {
     return this.call("listPermanent", { page })
   }

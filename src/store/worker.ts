@@ -85,6 +85,8 @@ async function perform(request: Request): Promise<Operations[keyof Operations]["
         self.postMessage({ id: request.id, kind: "piece", piece: lines }, [lines.buffer])
       })
       return null
+    case "backUp":
+      return store.backUp()
     case "listPermanent":
       return store.listPermanent(request.page)
     case "listTemporary":

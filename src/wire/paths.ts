@@ -16,6 +16,8 @@ export const TEMPORARY_LIST_PATH = "/api/whitelist/temp/list"
 /** Many entries at once, as lines of text: in all or nothing, out from one consistent state. */
 export const IMPORT_PATH = "/api/whitelist/import"
 export const EXPORT_PATH = "/api/whitelist/export"
+/** The whole database as a file. */
+export const BACKUP_PATH = "/api/backup"
 /** Changes as they are committed, as server-sent events. */
 export const EVENTS_PATH = "/api/events"
 /** Clients that were refused lately. */

@@ -44,7 +44,7 @@ const RULES: readonly Rule[] = [
   },
   {
     of: "src/store/",
-    may: ["src/core/", "libsql", "node:fs", "node:os", "node:path"],
+    may: ["src/core/", "libsql", "node:fs", "node:fs/promises", "node:os", "node:path"],
     because: "SQL stays in one place, and that place knows nothing of HTTP",
   },
   {
@@ -53,6 +53,7 @@ const RULES: readonly Rule[] = [
       "src/core/",
       "src/wire/",
       "src/store/store.ts",
+      "src/store/read-backup.ts",
       "src/store/commit-queue.ts",
       "src/store/snapshot.ts",
       "src/store/token-store.ts",
@@ -125,6 +126,7 @@ const RULES: readonly Rule[] = [
       "src/app/running-server.ts",
       "src/systemd/service-manager.ts",
       "node:fs",
+      "node:path",
     ],
     because: "a command sees a Gate: the same one on-line and off-line, without HTTP and without SQL",
   },
@@ -202,7 +204,7 @@ const RESERVED: ReadonlyArray<readonly [what: string, by: RegExp, because: strin
   ],
   [
     "src/store/schema.ts",
-    /^src\/store\/(libsql-store|database-file)\.ts$/,
+    /^src\/store\/(libsql-store|database-file|ownership)\.ts$/,
     "the schema is made and changed in one place",
   ],
   ["src/app/server.ts", /^cli\/commands\/serve\.ts$/, "there is one way to start a server"],

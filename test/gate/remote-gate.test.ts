@@ -36,6 +36,7 @@ const CALLS: ReadonlyArray<readonly [name: string, call: (gate: Gate) => Promise
   ["audit", (gate) => gate.audit(PAGE)],
   ["check", (gate) => gate.check(IP)],
   ["import", (gate) => gate.import({ lines: new TextEncoder().encode("192.0.2.1\n"), prune: null })],
+  ["backup", (gate) => gate.backup()[Symbol.asyncIterator]().next()],
   ["export", (gate) => gate.export()[Symbol.asyncIterator]().next()],
 ]
 

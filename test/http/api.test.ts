@@ -756,6 +756,7 @@ describe(fault("B-16 H-15", "every method on every route", "405 with what is all
     [`${TEMP}/192.0.2.7`, "DELETE"],
     ["/api/whitelist/import", "POST"],
     ["/api/whitelist/export", "GET"],
+    ["/api/backup", "GET"],
     ["/api/events", "GET"],
     ["/api/denied", "GET"],
     ["/api/decisions", "GET"],

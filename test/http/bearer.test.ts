@@ -207,6 +207,7 @@ describe(
       "/api/decisions",
       "/api/whitelist/import",
       "/api/whitelist/export",
+      "/api/backup",
       "/api/whitelist/perm",
       "/api/whitelist/perm/",
       "/api/whitelist/perm/nonsense",

@@ -66,6 +66,7 @@ const CALLS: ReadonlyArray<
     "POST",
     "/api/whitelist/import?prune=3",
   ],
+  ["backup", () => Array.fromAsync(gate.backup()), "GET", "/api/backup"],
   ["export", () => Array.fromAsync(gate.export()), "GET", "/api/whitelist/export"],
   [
     "follow",
