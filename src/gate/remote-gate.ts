@@ -89,7 +89,7 @@ export class RemoteGate implements Gate {
   }
 
   async *backup(): AsyncGenerator<Uint8Array> {
-    const answer = await this.authorized(paths.BACKUP_PATH, { signal: AbortSignal.timeout(BULK_TIMEOUT) })
+    const answer = await this.api.request(paths.BACKUP_PATH, { signal: AbortSignal.timeout(BULK_TIMEOUT) })
     try {
       if (answer.body !== null) yield* answer.body
     } catch (cause) {

@@ -9,6 +9,18 @@ import { fault } from "../faults/fault.ts"
 import { AS_ORDINARY_USER, type Finished, type ServerProcess, TOKEN, Workplace } from "../support/binary.ts"
 import { RawConnection, requestText } from "../support/raw-http.ts"
 
+const HOSTILE = fault("P-12", "a hostile folder and environment", "no effect, or what the README says")
+const SIGNALS = fault(
+  "P-01 P-02 P-03",
+  "SIGTERM, SIGINT and SIGHUP during changes, a second signal, a request that never ends",
+  "what was acknowledged is kept; the second one ends at once; SIGHUP ends nothing",
+)
+const NO_START = fault(
+  "P-09",
+  "a start with a database, a port or a configuration that cannot be used",
+  "one clear message, its exit code, and the next start works",
+)
+
 setDefaultTimeout(60_000)
 
 type TemporaryRow = { ip: string; reason: string; expires: string }
@@ -142,7 +154,7 @@ describe(
   },
 )
 
-describe("a hostile folder and environment", () => {
+describe(HOSTILE, () => {
   /** A folder in which each file that Bun might obey leaves a mark, or makes ipgate fail. */
   async function trap(place: Workplace): Promise<{ folder: string; mark: string }> {
     const mark = place.path("mark")
@@ -387,7 +399,7 @@ describe("one owner of the database", () => {
   })
 })
 
-describe("serve does not start", () => {
+describe(NO_START, () => {
   test.each([
     ["is missing", null, 0o600, /does not exist/],
     ["is empty", "", 0o600, /is empty/],
@@ -455,7 +467,7 @@ describe("serve does not start", () => {
   })
 })
 
-describe("signals", () => {
+describe(SIGNALS, () => {
   /** A change whose body is not complete yet: the server has read the head, and waits. */
   async function halfRequest({ addresses: [address] }: ServerProcess) {
     if (address === undefined) throw new Error("no address")

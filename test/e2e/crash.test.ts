@@ -1,9 +1,21 @@
 // What a server that was killed, or stopped, has kept: every acknowledged change, none by half, and both lists as before.
 
 import { expect, setDefaultTimeout, test } from "bun:test"
+import { fault } from "../faults/fault.ts"
 import { type ServerProcess, Workplace } from "../support/binary.ts"
 import { Prng } from "../support/prng.ts"
 import type { AuditRow } from "../support/running-server.ts"
+
+const MISSED_END = fault(
+  "D-27",
+  "an entry ends while the server is down, which is then killed over and over",
+  "it is refused, and recorded once, at its own time",
+)
+const KILLED = fault(
+  "D-01 D-05 D-06 J-19",
+  "kill -9 in the middle of many concurrent writes",
+  "every acknowledged change, none by half, and --offline works at once",
+)
 
 setDefaultTimeout(120_000)
 
@@ -19,7 +31,7 @@ type Write = { readonly kind: "add_perm" | "add_temp" | "delete_perm"; readonly 
 /** The state that the acknowledged writes promise, over all rounds. */
 type Promised = Map<string, { kind: Write["kind"]; expectation: Expectation; expires: string | null }>
 
-test(`kill -9 in the middle of ${WRITERS} concurrent writes`, async () => {
+test(KILLED, async () => {
   const seed = Number(process.env.TEST_SEED ?? Math.floor(Math.random() * 2 ** 32))
   console.log(`TEST_SEED=${seed}`)
   const random = new Prng(seed)
@@ -184,7 +196,7 @@ test.each(["stop", "kill"] as const)("%s and a new start keep both lists and the
     expect([ip, await next.decision(ip)]).toEqual([ip, status])
 })
 
-test("an entry that ended while the server was down is refused, and recorded once, at its own time", async () => {
+test(MISSED_END, async () => {
   await using place = await Workplace.make()
   const server = await place.serve()
   await server.api("POST", "/api/whitelist/temp", { ip: "203.0.113.7", ttl_seconds: 1, reason: "short" })

@@ -7,6 +7,7 @@ import { LONGEST_TTL_SECONDS } from "../../src/core/entry.ts"
 import type { ImportCounts } from "../../src/core/gate.ts"
 import { readChunk, type SnapshotChunk } from "../../src/store/snapshot.ts"
 import type { ImportOptions, Store, StoreConfig } from "../../src/store/store.ts"
+import { fault } from "../faults/fault.ts"
 import { address } from "../support/parsed.ts"
 import { copyDatabase, temporaryPaths } from "../support/temp-store.ts"
 import {
@@ -22,6 +23,8 @@ import {
   temporaryOf,
 } from "./changes.ts"
 import { LARGE, largeDatabase, largeList } from "./large-database.ts"
+
+const LONG_IMPORT = fault("D-07", "a long import while other calls are made", "they are answered")
 
 const NOTHING: ImportCounts = { added: 0, replaced: 0, unchanged: 0, removed: 0, duplicates: 0, ended: 0 }
 
@@ -339,7 +342,7 @@ export function describeBulk(name: string, make: (config: StoreConfig) => Store)
         )
       }, 20_000)
 
-      test("does not keep other calls from being answered", async () => {
+      test(LONG_IMPORT, async () => {
         const store = await open()
         const lines = Array.from({ length: 3000 }, (_, i) => `10.${i >> 8}.${i & 255}.0/24`)
         const answers = await Promise.all([

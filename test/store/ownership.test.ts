@@ -7,9 +7,21 @@ import { LibsqlStore } from "../../src/store/libsql-store.ts"
 import { MIGRATIONS } from "../../src/store/schema.ts"
 import type { Store } from "../../src/store/store.ts"
 import { ThreadStore } from "../../src/store/thread-store.ts"
+import { fault } from "../faults/fault.ts"
 import { copyDatabase, digest, editedCopy, temporaryPaths } from "../support/temp-store.ts"
 import { addPermanent, addTemporary, NOW, permanentOf } from "./changes.ts"
 import type { Kind, Refusal } from "./database-process.ts"
+
+const SECOND_PROCESS = fault(
+  "D-04 D-09",
+  "a second process opens the file, with ipgate or with a driver of its own",
+  "it is refused, and costs the owner nothing",
+)
+const REFUSED_FILES = fault(
+  "D-15 D-19",
+  "files that are cut, empty, damaged in any page, foreign, or of a newer version",
+  "refused, and not a byte of them changes",
+)
 
 const newPath = temporaryPaths()
 
@@ -71,7 +83,7 @@ function expectHeld(refusal: Refusal, path: string): void {
   expect(refusal?.hint).toContain("--offline")
 }
 
-describe("a second process", () => {
+describe(SECOND_PROCESS, () => {
   test.each(["libsql", "thread"] as const)("is refused while this one holds the file (%s)", async (kind) => {
     const path = newPath()
     const owner = store(path)
@@ -135,7 +147,7 @@ test("a second store of this process is refused too, and the first works on", as
   expect((await owner.commit([addPermanent("192.0.2.1")])).outcomes).toEqual(["added"])
 })
 
-describe("a file that is refused keeps every byte", () => {
+describe(REFUSED_FILES, () => {
   /** A closed database with a few pages, all of them in the file itself. */
   async function database(): Promise<string> {
     const path = newPath()

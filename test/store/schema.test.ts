@@ -24,6 +24,12 @@ import {
   temporaryOf,
 } from "./changes.ts"
 
+const KILLED = fault(
+  "D-19 D-16",
+  "a process is killed in its migration, or at any moment of its first start",
+  "the old version whole, and the next start works",
+)
+
 const newPath = temporaryPaths()
 
 const opened: LibsqlStore[] = []
@@ -215,7 +221,7 @@ describe(
   },
 )
 
-describe("a process that is killed", () => {
+describe(KILLED, () => {
   const SCRIPT = `${import.meta.dir}/database-process.ts`
 
   /** Starts a later version on the file, and kills it when its migration has written megabytes. */

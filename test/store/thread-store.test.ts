@@ -7,10 +7,13 @@ import type { Change } from "../../src/core/change.ts"
 import { keySize } from "../../src/store/entry-key.ts"
 import type { Committed } from "../../src/store/store.ts"
 import { ThreadStore, type ThreadStoreOptions } from "../../src/store/thread-store.ts"
+import { fault } from "../faults/fault.ts"
 import { FakeClock } from "../support/fake-clock.ts"
 import { address, network } from "../support/parsed.ts"
 import { temporaryPaths } from "../support/temp-store.ts"
 import { addPermanent, addTemporary, deletePermanent, NOW } from "./changes.ts"
+
+const SLOW_DATABASE = fault("D-08", "the database is at work for long", "the thread that decides goes on")
 
 const newPath = temporaryPaths()
 const opened: ThreadStore[] = []
@@ -158,7 +161,7 @@ test("a gate over a slow thread: who waits was not written, what was sent is in 
   expect(await gate.status()).toMatchObject({ status: "ok", databaseOk: true, permanentCount: MANY + 1 })
 }, 20_000)
 
-test("the main thread goes on while the database is at work", async () => {
+test(SLOW_DATABASE, async () => {
   const store = await open()
   let answered = false
   const commit = store.commit(manyAdditions()).then(() => {
