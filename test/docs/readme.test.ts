@@ -44,6 +44,8 @@ const NOT_RUN_HERE: Readonly<Record<string, string>> = {
   "sudo editor": "needs a person; test/system edits and reloads",
   "sudo apt-get remove": "test/system ends with it",
   "ipgate doctor --via": "help-examples.test.ts runs it, behind a real nginx",
+  "systemctl stop ipgate":
+    "needs a systemd; test/e2e/backup.test.ts runs what is between its first and its last line",
 }
 
 /** Environment that the runtime or a library reads, and not the configuration. */
