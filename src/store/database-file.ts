@@ -53,7 +53,7 @@ export function createDatabaseFile(path: string): boolean {
     memory.batch([...MIGRATIONS.flat(), ...VERSION_STAMP])
     memory.execute({ sql: "VACUUM INTO ?", args: [draft] })
     fsyncSync(file)
-    linkSync(draft, path)
+    if (!linkNew(draft, path)) return false
     syncDirectory(directory)
   } finally {
     memory.close()
@@ -61,6 +61,17 @@ export function createDatabaseFile(path: string): boolean {
     rmSync(workshop, { recursive: true, force: true })
   }
   return true
+}
+
+// False if another process that starts for the first time too has been faster: the file is that one's now.
+function linkNew(draft: string, path: string): boolean {
+  try {
+    linkSync(draft, path)
+    return true
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === "EEXIST" && existsSync(path)) return false
+    throw cause
+  }
 }
 
 // Asked here, because the driver would only speak of an I/O error: the log beside the file has to be written even to read.

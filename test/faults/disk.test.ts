@@ -100,6 +100,28 @@ test.concurrent.each(SYSTEM_FAULTS)(
 test(
   fault(
     "D-12 D-01",
+    "one fsync fails, and the server is killed as soon as it has said so",
+    "the change that was refused is gone from the disk too, and does not come back",
+  ),
+  async () => {
+    await using place = await Workplace.make()
+    const server = await place.serve()
+    expect(await add(server, LISTED)).toBe(204)
+    const once = { calls: "fsync,fdatasync", error: "EIO", once: true }
+    await withSystemFault(server.pid, place.database, once, async () => {
+      expect(await add(server, ADDED)).toBe(500)
+    })
+    await server.kill()
+    const next = await place.serve()
+    expect(await listed(next)).toEqual([LISTED])
+    expect((await next.audit()).length).toBe(1)
+    expect(await next.decision(ADDED)).toBe(401)
+  },
+)
+
+test(
+  fault(
+    "D-12 D-01",
     "an fsync fails and the server is killed before the disk works again",
     "the refused change is wholly there or not at all, and what was acknowledged is there",
   ),

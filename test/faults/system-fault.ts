@@ -1,7 +1,7 @@
 // System calls that fail for a running server, by strace: only those that are about its database.
 
-/** `calls` as strace takes them, with commas between; `error` is a name such as EIO. */
-export type SystemFault = { readonly calls: string; readonly error: string }
+/** `calls` as strace takes them, with commas between; `error` is a name such as EIO; `once` spares all but the first. */
+export type SystemFault = { readonly calls: string; readonly error: string; readonly once?: boolean }
 
 /**
  * Lets the calls of a process on its database and the log beside it fail while `work` runs. Everything else of the
@@ -10,13 +10,21 @@ export type SystemFault = { readonly calls: string; readonly error: string }
 export async function withSystemFault<T>(
   pid: number,
   database: string,
-  { calls, error }: SystemFault,
+  { calls, error, once = false }: SystemFault,
   work: () => Promise<T>,
 ): Promise<T> {
   const paths = [database, `${database}-wal`].flatMap((path) => ["-P", path])
   return traced(
     pid,
-    ["-o", "/dev/null", ...paths, "-e", `trace=${calls}`, "-e", `inject=${calls}:error=${error}`],
+    [
+      "-o",
+      "/dev/null",
+      ...paths,
+      "-e",
+      `trace=${calls}`,
+      "-e",
+      `inject=${calls}:error=${error}${once ? ":when=1" : ""}`,
+    ],
     work,
   )
 }
