@@ -18,6 +18,7 @@ const EXPECTED: Readonly<Record<string, readonly TokenScope[]>> = {
   "DELETE /api/whitelist/temp/{ip}": ["write", "temp-only"],
   "POST /api/whitelist/import": ["write"],
   "GET /api/whitelist/export": ["read", "write"],
+  "GET /api/backup": [],
   "GET /api/logs": ["read", "write"],
   "GET /api/events": ["read", "write"],
   "GET /api/denied": ["read", "write"],
