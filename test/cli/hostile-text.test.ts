@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { entryKey } from "../../src/store/entry-key.ts"
 import { fault } from "../faults/fault.ts"
+import { active } from "../support/active-characters.ts"
 import { CliMachine, type CliRun, throughBothGatesOnce } from "../support/cli.ts"
 import { network } from "../support/parsed.ts"
 import { TOKEN } from "../support/running-server.ts"
@@ -33,30 +34,6 @@ const HOSTILE: ReadonlyArray<readonly [what: string, text: string]> = [
 ]
 
 const TEXTS = HOSTILE.map(([, text]) => text)
-
-/** What a terminal may act on, line feeds aside: first and last code point of each range. */
-const ACTIVE: ReadonlyArray<readonly [first: number, last: number]> = [
-  [0x00, 0x09],
-  [0x0b, 0x1f],
-  [0x7f, 0x9f],
-  [0x061c, 0x061c],
-  [0x200b, 0x200b],
-  [0x200e, 0x200f],
-  [0x2028, 0x202e],
-  [0x2060, 0x2069],
-  [0xfeff, 0xfeff],
-  [0xe0000, 0xe007f],
-]
-
-/** The active code points of a text, in hexadecimal. */
-function active(text: string): string[] {
-  const found = new Set<string>()
-  for (const character of text) {
-    const code = character.codePointAt(0) ?? 0
-    if (ACTIVE.some(([first, last]) => first <= code && code <= last)) found.add(code.toString(16))
-  }
-  return [...found]
-}
 
 function expectInactive({ out, err }: CliRun): void {
   expect({ out: active(out), err: active(err) }).toEqual({ out: [], err: [] })
