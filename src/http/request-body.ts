@@ -17,12 +17,23 @@ export class BodyTooLarge extends Error {
   }
 }
 
-/** Throws `BodyTooLarge` as soon as more than `most` bytes are announced or have come. */
+/**
+ * Throws `BodyTooLarge` as soon as more than `most` bytes are announced or have come, and `invalid` if the connection
+ * ends before the body does: nobody is left to be answered then, and nothing is wrong with the server.
+ */
 export async function readBody(request: Request, most: number): Promise<Uint8Array<ArrayBuffer>> {
   const announced = request.headers.get("Content-Length")
   if (announced !== null && Number(announced) > most) throw new BodyTooLarge(most)
-  // A body of announced length cannot be longer than that; a chunked one is counted as it comes.
-  if (announced !== null) return new Uint8Array(await request.arrayBuffer())
+  try {
+    // A body of announced length cannot be longer than that; a chunked one is counted as it comes.
+    return announced !== null ? new Uint8Array(await request.arrayBuffer()) : await readChunks(request, most)
+  } catch (cause) {
+    if (request.signal.aborted) throw invalid("the connection ended before the body was complete")
+    throw cause
+  }
+}
+
+async function readChunks(request: Request, most: number): Promise<Uint8Array<ArrayBuffer>> {
   const pieces: Uint8Array[] = []
   let size = 0
   for await (const piece of request.body ?? []) {

@@ -81,7 +81,7 @@ T-02 | bodies that come a byte at a time | the connection ends; others are serve
 T-03 | a client that does not read its answer | memory is bounded; others are served
 T-04 | a body over the limit | 413 and the end of the connection
 T-05 | Expect: 100-continue without a token | 401
-T-06 | no descriptor is left | /auth goes on, no busy loop, and it recovers by itself
+T-06 | no descriptor is left | /auth goes on over the connections that there are, and it recovers by itself
 T-07 | no descriptor is left, and the database needs one | /auth stays right, changes are refused or durable, and it recovers
 T-08 | TLS, HTTP/2, HTTP/0.9 or noise on the port | 400 or 505 and the end of the connection
 T-09 | text of the user in an answer | plain text, escaped, cut

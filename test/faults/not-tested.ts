@@ -13,7 +13,7 @@ const REASONS: ReadonlyArray<readonly [reason: string, ids: string]> = [
     TO_COME,
     `
       H-29
-      T-01 T-02 T-03 T-06 T-07 T-10 T-11
+      T-11
       B-08
       C-03 C-04 C-09 C-10 C-11
       P-06
