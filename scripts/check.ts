@@ -6,6 +6,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { MISSING } from "../test/e2e/proxies/proxy-programs.ts"
 import { BASH_COMPLETION } from "../test/support/bash-completion.ts"
+import { LIBFAKETIME } from "../test/support/faketime.ts"
 import { GROFF, MAN, MANDOC } from "../test/support/man.ts"
 import { NGINX } from "../test/support/nginx.ts"
 import { MISSING_FOR_SYSTEM } from "../test/system/debian-tree.ts"
@@ -31,6 +32,7 @@ const PROGRAMS: ReadonlyArray<readonly [name: string, present: boolean, install:
     ["lintian", "apt-get install lintian"],
     ["root", "sudo ./scripts/test test/system"],
   ].map(([name = "", install = ""]) => [name, !MISSING_FOR_SYSTEM.includes(name), install] as const),
+  ["libfaketime", LIBFAKETIME !== null, "apt-get install faketime"],
   ...["traefik", "envoy"].map((name) => [name, !MISSING.includes(name), "./scripts/proxies"] as const),
 ]
 
