@@ -2,6 +2,7 @@
 
 import { afterAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { readFileSync } from "node:fs"
+import { join } from "node:path"
 import type { ListenAddress } from "../../src/listen-address.ts"
 import { fault } from "../faults/fault.ts"
 import { type ServerProcess, Workplace } from "../support/binary.ts"
@@ -258,6 +259,37 @@ describe.skipIf(NGINX === null)("nginx", () => {
       expect(reached).toEqual([])
       await server.ipgate("allow", "127.0.0.1")
       expect(await status(nginx.ipv4)).toBe(200)
+    },
+  )
+
+  test(
+    fault(
+      "H-29",
+      "an allow line of nginx beside the gate, with satisfy all and with satisfy any, for listed clients and others",
+      "all wants both, and any lets in whom nginx alone allows, as the docs warn",
+    ),
+    async () => {
+      await using place = await Workplace.make()
+      const server = await place.serve()
+      await server.ipgate("allow", "127.0.0.1", "127.0.0.2")
+      // Who gets the page: allowed by nginx and listed, allowed alone, listed alone, neither.
+      const visitors = ["127.0.0.2", "127.0.0.3", "127.0.0.1", "127.0.0.4"]
+      for (const [rule, wanted] of [
+        ["all", [200, 401, 403, 403]],
+        ["any", [200, 200, 200, 401]],
+      ] as const) {
+        await using nginx = await front(place, server, {
+          edit: (conf) =>
+            replaced(
+              conf,
+              "auth_request /_ipgate;",
+              `auth_request /_ipgate; satisfy ${rule}; allow 127.0.0.2; allow 127.0.0.3; deny all;`,
+            ),
+        })
+        const statuses = await Promise.all(visitors.map((from) => status(nginx.ipv4, { from })))
+        expect([rule, ...statuses]).toEqual([rule, ...wanted])
+      }
+      expect(readFileSync(join(import.meta.dir, "../../docs/proxies.md"), "utf8")).toContain("`satisfy any`")
     },
   )
 
