@@ -2,6 +2,8 @@
 
 import { expect, setDefaultTimeout, test } from "bun:test"
 import fc from "fast-check"
+import type { ProcessEnv } from "../../cli/command-env.ts"
+import { buildProgram } from "../../cli/program.ts"
 import { entryKey } from "../../src/store/entry-key.ts"
 import { active } from "../support/active-characters.ts"
 import { builtBinary, type ServerProcess, Workplace } from "../support/binary.ts"
@@ -115,6 +117,12 @@ test(
       ["serve", "--check", "--listen", name],
       ["serve", "--check", "--trusted-proxies", name],
       ["serve", "--check", "--db", `file:${name}`],
+      // Whatever commands there are, with a name that none of them knows.
+      ...buildProgram({} as ProcessEnv).program.commands.flatMap((command) => [
+        [command.name(), "--help"],
+        [command.name(), name],
+        [command.name(), `--${name}`, "--json"],
+      ]),
       ...texts.slice(0, rounds(8, 100)).flatMap((text) => {
         const argument = text.replaceAll("\0", "")
         return [

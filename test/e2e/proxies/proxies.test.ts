@@ -52,7 +52,7 @@ const chains = PROGRAMS.flatMap((program) =>
 )
 
 describe.each(chains)(
-  `${fault("H-10 H-11 H-16 H-20 H-24 H-25", "every proxy with the configuration that is printed: forged headers, methods, both families, cookies, removals, a gate that is down and one that hangs", "the page for listed clients alone")} (%s)`,
+  `${fault("H-10 H-11 H-16 H-20 H-23 H-24 H-25", "every proxy with the configuration that is printed: forged headers, methods, both families, cookies, kept connections, removals, a gate that is down and one that hangs", "the page for listed clients alone")} (%s)`,
   (_, program, transport) => {
     let place: Workplace
     let gate: Gate
