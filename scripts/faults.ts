@@ -21,8 +21,8 @@ export type FaultRun = {
 }
 
 /**
- * Runs the tests, prints the table, and gives the counts. After a long run of the whole catalogue the figures are
- * written to test/faults/latest.json, and from there to test/faults/README.md and the README.
+ * Runs the tests, prints the table, and gives the counts. After a long run of the whole catalogue in which nothing
+ * failed, the figures are written to test/faults/latest.json, and from there to test/faults/README.md and the README.
  */
 export function runFaults({ only, long, bun }: FaultRun): {
   passed: number
@@ -60,8 +60,12 @@ export function runFaults({ only, long, bun }: FaultRun): {
       results: Object.fromEntries(results),
     }
     console.log(`\n== faults\n\n${tableOf(chosen, results)}\n\n${summaryOf(latest)}`)
-    if (long && only.length === 0) publish(chosen, latest)
-    return countsOf(chosen, results, exitCode)
+    const counts = countsOf(chosen, results, exitCode)
+    if (long && only.length === 0) {
+      if (counts.failed === 0) publish(chosen, latest)
+      else console.log("Nothing was written to the pages, because a test failed.")
+    }
+    return counts
   } finally {
     rmSync(directory, { recursive: true, force: true })
   }

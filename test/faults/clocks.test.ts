@@ -188,7 +188,8 @@ test(
       using connection = await RawConnection.open(address)
       const question = requestText("GET /auth", [`X-Real-IP: ${ip}`])
       const expires = await grant(server, ip, 1)
-      expect((await connection.ask(question)).status).toBe(204)
+      const early = (await connection.ask(question)).status
+      if (Date.now() < expires) expect(early).toBe(204)
       server.signal("SIGSTOP")
       connection.send(question)
       await Bun.sleep(Math.max(0, expires - Date.now()) + 2)

@@ -1,11 +1,13 @@
 // The lifetimes that people type, against a slow reader of the same notation, and against systemd where it is installed.
 
-import { expect, test } from "bun:test"
+import { expect, setDefaultTimeout, test } from "bun:test"
 import fc from "fast-check"
 import { formatDuration, parseDuration } from "../../src/core/duration.ts"
 import { fault } from "./fault.ts"
 import { fuzz } from "./fuzz.ts"
 import { rounds } from "./rounds.ts"
+
+setDefaultTimeout(300_000)
 
 const SECONDS: ReadonlyArray<readonly [unit: string, seconds: bigint]> = [
   ["w", 604_800n],

@@ -54,9 +54,7 @@ export function exchange(
   })
 }
 
-/** A header of a response is never text of a request, so a status line can only be one. */
+/** No body of an answer holds a status line: what an error repeats of a request is none. */
 function statusesIn(text: string): number[] {
-  return [...text.matchAll(/(?<=^|\n|\r)HTTP\/1\.1 ([2-5][0-9]{2}) [^\r\n]*\r\n/g)].map(([, status]) =>
-    Number(status),
-  )
+  return [...text.matchAll(/HTTP\/1\.1 ([2-5][0-9]{2}) [^\r\n]*\r\n/g)].map(([, status]) => Number(status))
 }
