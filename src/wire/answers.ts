@@ -1,6 +1,7 @@
 // Answers as JSON of the service document: written by the server, read by the client.
 
 import { type AuditDetail, type AuditRecord, isAuditAction } from "../core/audit.ts"
+import { LATEST_TIME } from "../core/clock.ts"
 import type { EndedEntry } from "../core/ended-entries.ts"
 import type { ListName, PermanentEntry, TemporaryEntry } from "../core/entry.ts"
 import { GateError } from "../core/errors.ts"
@@ -67,9 +68,9 @@ export function coverageToJson(network: Network, { allowed, matches }: Coverage)
   return { ip: network.toString(), allowed, matched_by: first === undefined ? null : matchToJson(first) }
 }
 
-/** RFC 3339 in UTC with milliseconds. */
+/** RFC 3339 in UTC with milliseconds. It cannot name what comes after the year 9999: that is its last moment. */
 export function toTime(milliseconds: number): string {
-  return new Date(milliseconds).toISOString()
+  return new Date(Math.min(milliseconds, LATEST_TIME)).toISOString()
 }
 
 export function permanentEntryFromJson(json: unknown): PermanentEntry {
