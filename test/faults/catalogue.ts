@@ -127,7 +127,7 @@ L-01 | escape sequences in reasons, addresses, headers and file names | escaped 
 L-02 | line feeds that forge log lines | one record, one line
 L-03 | formulas in exported CSV | disarmed
 L-04 | wide, combining and zero-width text in columns | cut by cells, no line breaks
-L-05 | a flood of refused requests fills the log | no log line, no record
+L-05 | a flood of refused requests fills the log | a sum now and then, no record
 L-06 | standard output that is closed, full, or not read | the server goes on
 L-07 | exit codes and half an output | not 0 after any failure; JSON is whole
 L-08 | secrets in help texts, errors and arguments | none

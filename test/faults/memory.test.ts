@@ -38,7 +38,7 @@ test(
   fault(
     "T-11 L-05 H-22",
     "a million requests over 16 connections that are kept, from as many clients (300,000 in the short form)",
-    "every answer right; memory within 16 MiB of what it was after the first 100,000; no line in the log, no record",
+    "every answer right; memory within 16 MiB of what it was after the first 100,000; a sum in the log now and then, no record",
   ),
   async () => {
     await using place = await Workplace.make()
@@ -68,7 +68,10 @@ test(
       `memory after ${first} requests: ${base.toFixed(1)} MiB, after ${all}: ${after.toFixed(1)} MiB`,
     )
     expect(after - base).toBeLessThan(MIB)
-    expect(server.log().slice(logged)).toBe("")
+    // A sum now and then, however many there were.
+    const lines = server.log().slice(logged).trim().split("\n").filter(Boolean)
+    expect(lines.filter((line) => !line.includes(" info refused requests="))).toEqual([])
+    expect(lines.length).toBeLessThan(20)
     expect((await server.audit()).length).toBe(1)
     const { allowed, denied } = await server.read<Record<string, number>>("/api/decisions")
     expect([allowed, denied]).toEqual([
