@@ -13,8 +13,8 @@ const REASONS: ReadonlyArray<readonly [reason: string, ids: string]> = [
   [
     TO_COME,
     `
-      D-01 D-02 D-03 D-04 D-05 D-06 D-07 D-08 D-09 D-10 D-11 D-12 D-13 D-14 D-15 D-16 D-17 D-18 D-19 D-20 D-21 D-22 D-23 D-24 D-25 D-26 D-27
-      P-01 P-02 P-03 P-04 P-05 P-06 P-07 P-09 P-11 P-12 P-13
+      D-01 D-02 D-03 D-04 D-05 D-06 D-07 D-08 D-09 D-10 D-11 D-12 D-13 D-14 D-15 D-16 D-17 D-18 D-20 D-21 D-22 D-23 D-24 D-25 D-26 D-27
+      P-01 P-02 P-03 P-04 P-05 P-06 P-07 P-09 P-12
       M-01 M-03
       S-04
     `,
