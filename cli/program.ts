@@ -2,7 +2,7 @@
 
 import { Command, CommanderError } from "commander"
 import { explainConfig } from "../src/config/config.ts"
-import { VERSION } from "../src/version.ts"
+import { VERSION_IN_FULL } from "../src/version.ts"
 import type { CommandEnv, GlobalOptions, ProcessEnv } from "./command-env.ts"
 import { allowCommand } from "./commands/allow.ts"
 import { backupCommand } from "./commands/backup.ts"
@@ -147,7 +147,7 @@ export function buildProgram(
   }
   program
     .description("An auth gateway that decides by IP address.")
-    .version(`ipgate ${VERSION}`, "-V, --version", "print the version")
+    .version(`ipgate ${VERSION_IN_FULL}`, "-V, --version", "print the version")
     .helpOption("-h, --help", "print help")
     .helpCommand("help [command]", "print help for a command")
     .option("-s, --server <url>", "the server: host:port, a URL, or unix:/path (IPGATE_SERVER)")

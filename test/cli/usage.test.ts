@@ -3,7 +3,7 @@
 import { afterAll, describe, expect, test } from "bun:test"
 import { existsSync } from "node:fs"
 import { buildProgram } from "../../cli/program.ts"
-import { VERSION } from "../../src/version.ts"
+import { dependencies, version } from "../../package.json"
 import { fault } from "../faults/fault.ts"
 import { CliMachine, type CliRun } from "../support/cli.ts"
 
@@ -129,9 +129,13 @@ describe("help that was asked for goes to stdout", () => {
     },
   )
 
-  test.each(["--version", "-V", "list --version"])("so does the version: ipgate %s", async (command) => {
-    expect((await asked(command)).out).toBe(`ipgate ${VERSION}\n`)
-  })
+  test.each(["--version", "-V", "list --version"])(
+    fault("S-04", "ipgate %s", "the version, and those of the parts that can have faults of their own"),
+    async (command) => {
+      const parts = `bun ${Bun.version}, libsql ${dependencies.libsql}, ${process.platform}-${process.arch}`
+      expect((await asked(command)).out).toBe(`ipgate ${version} (${parts})\n`)
+    },
+  )
 })
 
 // The text is made for the terminal of the run, not for the one in which the tests run.

@@ -5,20 +5,11 @@ const MEASURED =
   "measured by `./scripts/bench` with a million entries: start, memory, decisions, and the time of both while they are written"
 const NO_TIMING =
   "no test asserts how long something takes; that tokens are compared as digests, by `timingSafeEqual`, is read in `src/http/bearer.ts`"
-/** A line goes as soon as a test names its row. */
-const TO_COME = "its test is being written"
 
 const REASONS: ReadonlyArray<readonly [reason: string, ids: string]> = [
   [SEVERAL_NODES, "M-02 M-04 M-05 M-06 M-07 M-08 M-09 M-10 M-11 M-12 M-13 C-10"],
   [NO_TIMING, "B-08"],
   [MEASURED, "D-21"],
-  [
-    TO_COME,
-    `
-      P-06
-      S-04
-    `,
-  ],
 ]
 
 /** The reason by the id. */

@@ -37,7 +37,7 @@ beforeAll(async () => {
 afterAll(() => rmSync(directory, { recursive: true }))
 
 describe.skipIf(!isPossible)("a release", () => {
-  test("has a tarball for every machine, a package for Debian's, and their checksums", async () => {
+  test(fault("S-04", "the files of a release", "all of them, and each has its checksum"), async () => {
     expect(readdirSync(out).toSorted()).toEqual(["SHA256SUMS", ...tarballs, ...packages].toSorted())
     const checked = await run(["sha256sum", "--check", "--strict", "SHA256SUMS"], { cwd: out })
     expect(checked.trim().split("\n")).toHaveLength(tarballs.length + packages.length)
