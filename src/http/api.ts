@@ -1,35 +1,21 @@
 // The endpoints that want a token: decode, ask the gate, answer.
 
 import type { Actor } from "../core/change.ts"
-import type { Credential } from "../core/credential.ts"
 import { invalid } from "../core/errors.ts"
 import type { Gate } from "../core/gate.ts"
 import type { Network } from "../core/network.ts"
 import { forbidden, type Principal } from "../core/principal.ts"
-import type { TokenRegistry } from "../core/token.ts"
-import type { Log } from "../log/log.ts"
 import { openApiText } from "../openapi/document.ts"
 import type { EndpointTable, EntryEndpointTable } from "../openapi/operations.ts"
 import * as answers from "../wire/answers.ts"
 import * as paths from "../wire/paths.ts"
 import * as requests from "../wire/requests.ts"
+import type { ApiCall } from "./api-call.ts"
 import { LARGEST_IMPORT, readBody, readJsonBody } from "./request-body.ts"
 import { changed, database, eventStream, json, jsonText, lines, methodNotAllowed, text } from "./responses.ts"
 import { mayAsk } from "./scopes.ts"
 import { createToken, listTokens, revokeToken } from "./tokens.ts"
 import { untilTokenEnds } from "./until-token-ends.ts"
-
-/** What an endpoint needs of a request that has shown its token. `path` and `query` are raw text. */
-export type ApiCall = {
-  readonly request: Request
-  readonly path: string
-  readonly query: string
-  readonly gate: Gate
-  readonly credential: Credential
-  readonly by: Actor
-  readonly tokens: TokenRegistry
-  readonly log: Log
-}
 
 /** The gate that acts for a client with the powers of a principal; `null` is this process itself. */
 export type GateFor = (by: Actor, principal: Principal | null) => Gate

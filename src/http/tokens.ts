@@ -5,7 +5,7 @@ import { quoted } from "../core/printable.ts"
 import { RESULT_HEADER, tokenPath } from "../wire/paths.ts"
 import { readPage } from "../wire/requests.ts"
 import { newTokenToJson, readTokenBody, tokenToJson } from "../wire/tokens.ts"
-import type { ApiCall } from "./api.ts"
+import type { ApiCall } from "./api-call.ts"
 import { readJsonBody } from "./request-body.ts"
 import { changed, created, json, text } from "./responses.ts"
 

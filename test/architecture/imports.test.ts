@@ -350,7 +350,10 @@ test("no file imports itself by a detour", () => {
     .map(({ path }) => path)
     .filter((path) =>
       imports.some(
-        ({ from, to, kind }) => from === path && kind === "static" && loadedWith(to, imports).includes(path),
+        ({ from, to, kind }) =>
+          from === path &&
+          (kind === "static" || kind === "type") &&
+          loadedWith(to, imports, ["static", "type"]).includes(path),
       ),
     )
   expect(circles).toEqual([])

@@ -132,7 +132,7 @@ describe("help that was asked for goes to stdout", () => {
   test.each(["--version", "-V", "list --version"])(
     fault("S-04", "ipgate %s", "the version, and those of the parts that can have faults of their own"),
     async (command) => {
-      const parts = `bun ${Bun.version}, libsql ${dependencies.libsql}, ${process.platform}-${process.arch}`
+      const parts = `bun ${Bun.version}, libsql ${dependencies.libsql}, linux-${process.arch}`
       expect((await asked(command)).out).toBe(`ipgate ${version} (${parts})\n`)
     },
   )
