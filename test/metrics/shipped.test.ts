@@ -9,6 +9,7 @@ import { readExposition } from "./exposition.ts"
 const DOCS = join(import.meta.dir, "../../docs")
 
 let server: RunningServer
+let families: readonly string[]
 /** The labels that each sample name comes with. */
 const told = new Map<string, Set<string>>()
 
@@ -16,7 +17,8 @@ beforeAll(async () => {
   server = await runServer({ metricsListen: ANY_PORT, clock: systemClock })
   await server.request("GET", "/status")
   const address = /metrics on (\S+)/.exec(server.log.join(""))?.[1]
-  const { samples } = readExposition(await (await fetch(`http://${address}/metrics`)).text())
+  const { samples, types } = readExposition(await (await fetch(`http://${address}/metrics`)).text())
+  families = [...types.keys()]
   for (const { name, labels } of samples) {
     const known = told.get(name) ?? new Set()
     for (const label of Object.keys(labels)) known.add(label)
@@ -40,6 +42,14 @@ function expectKnown(expression: string): void {
     expect([expression, unknown]).toEqual([expression, []])
   }
 }
+
+test("the README has each metric, and no other", async () => {
+  const readme = await Bun.file(join(DOCS, "../README.md")).text()
+  const section = readme.slice(readme.indexOf("\n### Metrics\n"), readme.indexOf("\n### Backup\n"))
+  const cells = section.split("\n").map((line) => /^\| (`.*?) \|/.exec(line)?.[1] ?? "")
+  const named = cells.flatMap((cell) => [...cell.matchAll(/`([a-z_]+)`/g)].map(([, name]) => String(name)))
+  expect(named.toSorted()).toEqual([...families].toSorted())
+})
 
 test("every alert", async () => {
   const { groups } = Bun.YAML.parse(await Bun.file(join(DOCS, "prometheus-alerts.yml")).text()) as {
