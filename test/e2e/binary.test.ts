@@ -149,7 +149,8 @@ describe(
       await using place = await Workplace.make()
       const help = await place.ipgate(["--help"])
       expect([help.code, help.stdout.startsWith("Examples:\n")]).toEqual([0, true])
-      expect((await place.ipgate(["--version"])).stdout).toMatch(/^ipgate [0-9]+\.[0-9]+\.[0-9]+\n$/)
+      const told = /^ipgate [0-9]+\.[0-9]+\.[0-9]+ \(bun \S+, libsql \S+, linux-\S+\)\n$/
+      expect((await place.ipgate(["--version"])).stdout).toMatch(told)
     })
   },
 )

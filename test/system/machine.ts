@@ -26,18 +26,20 @@ export class Machine implements AsyncDisposable {
     )
     const console_ = Promise.all([new Response(boot.stdout).text(), new Response(boot.stderr).text()])
     const deadline = Date.now() + BOOT_DEADLINE
+    let state = "it has no process 1"
     while (boot.exitCode === null && Date.now() < deadline) {
       const leader = leaderOf(boot.pid)
       if (leader !== null) {
         const machine = new Machine(boot, leader)
-        const { stdout } = await machine.run("systemctl is-system-running")
+        const { code, stdout, stderr } = await machine.run("systemctl is-system-running")
         if (["running", "degraded"].includes(stdout.trim())) return machine
+        state = `systemctl ended with ${code}: ${stdout}${stderr}`
       }
       await Bun.sleep(50)
     }
     boot.stdin.end()
     await boot.exited
-    throw new Error(`the machine does not boot:\n${(await console_).join("")}`)
+    throw new Error(`the machine does not boot: ${state}\n${(await console_).join("")}`)
   }
 
   /** Runs a line of the shell to its end, as root or as a user who has just logged in. Code 137: it did not end. */
@@ -51,7 +53,8 @@ export class Machine implements AsyncDisposable {
           String(this.leader),
           "--all",
           "--wdns=/root",
-          "env",
+          // By its path, because it is sought in the machine, where the PATH of this process may lead nowhere.
+          "/usr/bin/env",
           "--ignore-environment",
         ],
         ...[`PATH=${PATH}`, "HOME=/root", "LC_ALL=C.UTF-8", "DEBIAN_FRONTEND=noninteractive", ...shell],
