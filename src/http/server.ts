@@ -86,13 +86,35 @@ function listenOnSocket(
     }
   })()
   try {
-    if (groupId !== null) chownSync(address.path, -1, groupId)
+    if (groupId !== null) giveTo(address.path, group, groupId)
     chmodSync(address.path, mode)
   } catch (cause) {
     void server.stop(true)
     throw cause
   }
   return listener(address, server)
+}
+
+/**
+ * The kernel lets a user give a file only to a group that the user is in, a namespace of users knows few groups, and the
+ * filter of the shipped unit takes the call away, so it is not made for nothing.
+ */
+function giveTo(path: string, group: string | null, groupId: number): void {
+  if (lstatSync(path).gid === groupId) return
+  try {
+    chownSync(path, -1, groupId)
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException
+    if (code !== "EPERM" && code !== "EINVAL") throw cause
+    throw new GateError(
+      "failed",
+      `cannot listen on unix:${path}: the user that runs the server may not give it to the group ${group}`,
+      {
+        cause,
+        hint: "leave socket_group out: the proxy can ask at 127.0.0.1:8765. Only a server that is in that group, and may call chown, can do it",
+      },
+    )
+  }
 }
 
 function listener(address: ListenAddress, server: Server): Listener {

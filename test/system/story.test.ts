@@ -25,7 +25,7 @@ const DATABASE = "/var/lib/ipgate/ipgate.db"
 const readme = readFileSync(join(import.meta.dir, "../../README.md"), "utf8")
 const isPossible = MISSING_FOR_SYSTEM.length === 0
 const story = new Story()
-const { does, tries, until, property, step } = bound(story)
+const { does, tries, until, property, step } = story.verbs()
 let directory = ""
 let machine: Machine | null = null
 let current = ""
@@ -103,7 +103,9 @@ test.skipIf(!isPossible)(LIFE, async () => {
     await does("ipgate allow 127.0.0.1 2001:db8:1::/64", MARA)
     // Over the socket there is no address of a client, and nobody else may ask there.
     expect(await does("ipgate logs --limit 1 --json", MARA)).toContain('"api_client_ip":null')
-    expect(await tries("ipgate allow 198.51.100.9", OTTO)).toMatchObject({ code: 4 })
+    const refused = await tries("ipgate allow 198.51.100.9", OTTO)
+    expect(refused).toMatchObject({ code: 4, stderr: expect.stringContaining("log in again") })
+    expect((await tries("ipgate doctor", OTTO)).stdout).toContain("this user may not ask at unix:")
     expect(
       (await tries("curl -s --unix-socket /run/ipgate/ipgate.sock http://ipgate/status", OTTO)).code,
     ).toBe(7)
@@ -135,6 +137,19 @@ test.skipIf(!isPossible)(LIFE, async () => {
     await until(`test "$(${PAGE})" = 200`)
     expect(await property("MainPID")).toBe(pid)
   })
+
+  await step(
+    "starts with the default of each key written out, and not with a group it may not give",
+    async () => {
+      await does(`sed -i -E 's/^#([a-z_]+ = )/\\1/' ${TOML} && systemctl restart ipgate`)
+      expect(await does("ipgate config show | grep socket_group")).toBe('socket_group = "ipgate"\n')
+      expect(await does(PAGE)).toBe("200")
+      await does(`sed -i 's/^socket_group.*/socket_group = "www-data"/' ${TOML}`)
+      expect((await tries("systemctl restart ipgate")).code).not.toBe(0)
+      expect(await does("journalctl --unit ipgate --priority err")).toContain("leave socket_group out")
+      await does(`cp /root/good.toml ${TOML} && systemctl reset-failed ipgate && systemctl restart ipgate`)
+    },
+  )
 
   await step(
     "reloads a configuration with a mistake: refused with its line, and the old one stays in force",
@@ -282,14 +297,4 @@ async function follows(beginning: string, part = (block: string) => block): Prom
 /** What is the administrator's, and no upgrade may change. */
 function kept(): Promise<string> {
   return does(`sha256sum ${TOML} /etc/ipgate/api-token && stat -c '%a %U:%G' /etc/ipgate/api-token`)
-}
-
-function bound(story: Story) {
-  return {
-    does: story.does.bind(story),
-    tries: story.tries.bind(story),
-    until: story.until.bind(story),
-    property: story.property.bind(story),
-    step: story.step.bind(story),
-  }
 }

@@ -14,6 +14,17 @@ export class Story {
     this.machine = machine
   }
 
+  /** What a story is told with, each as a function of its own. */
+  verbs() {
+    return {
+      does: this.does.bind(this),
+      tries: this.tries.bind(this),
+      until: this.until.bind(this),
+      property: this.property.bind(this),
+      step: this.step.bind(this),
+    }
+  }
+
   /** Prints the step with its time, or, when it fails, the journal of the machine. */
   async step(name: string, what: () => Promise<void>): Promise<void> {
     const begin = performance.now()
