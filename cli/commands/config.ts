@@ -20,6 +20,7 @@ export function configCommand(env: CommandEnv): Command {
   ipgate config show --origin
 `,
     )
+    .helpCommand("help [command]", "print help for a command")
     .addCommand(checkCommand(env))
     .addCommand(showCommand(env))
     .addCommand(pathCommand(env))

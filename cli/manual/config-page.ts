@@ -42,6 +42,6 @@ export function configPage({ version, date }: Release): string {
 
 /** The words of the table are for the README, which has code and links. */
 function fallback({ fallback, fallbackInWords = "none" }: ConfigKey): string {
-  if (fallback === null) return fallbackInWords.replace(/\[([^\]]*)\]\([^)]*\)/g, "$1").replaceAll("`", "")
+  if (fallback === null) return fallbackInWords.replace(/: see \[[^\]]*\]\([^)]*\)/, "").replaceAll("`", "")
   return fallback.length === 0 ? "nowhere" : [fallback].flat().join(", ")
 }

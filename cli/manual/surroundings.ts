@@ -17,7 +17,9 @@ export const VARIABLES: ReadonlyArray<readonly [name: string, meaning: string]> 
 export const FILES: ReadonlyArray<readonly [path: string, meaning: string]> = [
   ["/etc/ipgate/ipgate.toml", "the configuration"],
   ["~/.config/ipgate/config.toml", "the configuration of a user, if the other one does not exist"],
-  ["/var/lib/ipgate/ipgate.db", "the database of a server that root has started"],
-  ["/var/lib/ipgate/api-token", "the API token that such a server has made"],
-  ["~/.local/state/ipgate", "the directory of both for every other user"],
+  ["/etc/ipgate/api-token", "the API token of the service that the package installs"],
+  ["/run/ipgate/ipgate.sock", "where commands ask that service"],
+  ["/var/lib/ipgate/ipgate.db", "the database of that service, and of a server that root has started"],
+  ["/var/lib/ipgate/api-token", "the API token that a server of root has made"],
+  ["~/.local/state/ipgate", "the directory of database and token for every other user"],
 ]

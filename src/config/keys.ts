@@ -81,7 +81,7 @@ export const CONFIG_KEYS = [
     optionOf: "serve",
     fallback: "X-Real-IP",
     takesEffect: "reload",
-    description: "X-Real-IP or X-Forwarded-For",
+    description: "the header that names the client: X-Real-IP or X-Forwarded-For",
   },
   {
     key: "auth.token_file",
@@ -113,7 +113,7 @@ export const CONFIG_KEYS = [
     optionOf: "serve",
     fallback: "info",
     takesEffect: "reload",
-    description: "debug, info, notice, warn or error",
+    description: "the least level that is logged: debug, info, notice, warn or error",
   },
   {
     key: "log.format",
@@ -123,7 +123,7 @@ export const CONFIG_KEYS = [
     optionOf: "serve",
     fallback: "auto",
     takesEffect: "restart",
-    description: "auto, journal, text or json",
+    description: "the form of the log: auto, journal, text or json",
   },
   {
     key: "log.refusals",
@@ -133,7 +133,7 @@ export const CONFIG_KEYS = [
     optionOf: "serve",
     fallback: "summary",
     takesEffect: "reload",
-    description: "summary, at most one line a minute, or none",
+    description: "refused clients in the log: summary, at most one line a minute, or none",
   },
   {
     key: "metrics.listen",
