@@ -31,6 +31,14 @@ export class UsageError extends Error {
 /** `serve` cannot start with this configuration or token. */
 export class ServeConfigError extends Error {
   override readonly name = "ServeConfigError"
+
+  constructor(
+    message: string,
+    options: { cause: unknown },
+    readonly hint?: string,
+  ) {
+    super(message, options)
+  }
 }
 
 export type Failure = {
@@ -70,7 +78,7 @@ export function failureOf(error: unknown): Failure {
     return { exitCode: EXIT.usage, code: "usage", message, hint }
   }
   if (error instanceof ServeConfigError) {
-    return { exitCode: EXIT.config, code: "config", message: error.message, hint: undefined }
+    return { exitCode: EXIT.config, code: "config", message: error.message, hint: error.hint }
   }
   if (error instanceof ConfigError) {
     return { exitCode: EXIT.usage, code: "config", message: error.message, hint: undefined }
@@ -80,7 +88,7 @@ export function failureOf(error: unknown): Failure {
       exitCode: EXIT.token,
       code: "token",
       message: error.message,
-      hint: "give a token file that you can read with --token-file or IPGATE_TOKEN_FILE",
+      hint: error.hint ?? "give a token file that you can read with --token-file or IPGATE_TOKEN_FILE",
     }
   }
   const message = error instanceof Error ? error.message : String(error)

@@ -172,7 +172,7 @@ export function buildProgram(
         // The error itself is printed by run(), once and with its exit code. What is left is the help of a run without a
         // command, which programs cannot read.
         writeErr: (text) => {
-          const isHelp = program.args.length === 0 && !text.startsWith("error:")
+          const isHelp = !text.startsWith("error:") && program.args[0] !== "help"
           if (isHelp && !program.opts<GlobalOptions>().json) process.writeError(text)
         },
         getOutHelpWidth: () => helpWidth(process),

@@ -40,7 +40,11 @@ export function readServerSettings(env: CommandEnv, flags: Flags, purpose: Purpo
     return { ...explained, ...readTokens(env, explained.config, purpose) }
   } catch (error) {
     if (error instanceof ConfigError || error instanceof TokenError) {
-      throw new ServeConfigError(error.message, { cause: error })
+      throw new ServeConfigError(
+        error.message,
+        { cause: error },
+        error instanceof TokenError ? error.hint : undefined,
+      )
     }
     throw error
   }

@@ -10,6 +10,14 @@ const OTHERS = 0o007
 /** The token file cannot be used: missing, empty, too short, or open to everybody. */
 export class TokenError extends Error {
   override readonly name = "TokenError"
+
+  /** What to do next, where it is not simply another token file. */
+  readonly hint: string | undefined
+
+  constructor(message: string, options: { cause?: unknown; hint?: string } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.hint = options.hint
+  }
 }
 
 /**
@@ -23,7 +31,14 @@ export function readTokenFile(path: string): string[] {
     mode = statSync(path).mode
     content = readFileSync(path, "utf8")
   } catch (cause) {
-    const why = (cause as NodeJS.ErrnoException).code === "ENOENT" ? "does not exist" : "cannot be read"
+    const { code } = cause as NodeJS.ErrnoException
+    if (code === "EACCES") {
+      throw new TokenError(`the token file ${path} may not be read by this user`, {
+        cause,
+        hint: "use sudo, or join the group of the file (ipgate) and log in again; or give another with --token-file",
+      })
+    }
+    const why = code === "ENOENT" ? "does not exist" : "cannot be read"
     throw new TokenError(`the token file ${path} ${why}`, { cause })
   }
   if ((mode & OTHERS) !== 0) {

@@ -52,7 +52,7 @@ export function importCommand(env: CommandEnv): Command {
       const prune = options.prune === true ? { maxRemovals: removalsOf(options.maxRemovals) } : null
       const name = file === "-" ? "standard input" : file
       const bytes = await env.process.readBytes(file)
-      if (bytes === null) throw new UsageError(`${name} cannot be read`)
+      if (bytes === null) throw new UsageError(`${name} does not exist or cannot be read`)
       const progress = new Progress(env.process, env.options)
       const { lines: wanted, count } = readBulk(bytes, {
         format,

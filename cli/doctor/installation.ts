@@ -28,6 +28,8 @@ const OTHERS_WRITE = 0o002
 const STICKY = 0o1000
 /** Milliseconds: the `Date` header has whole seconds, and the answer was under way. */
 const CLOCK_TOLERANCE = 5_000
+/** For a user whom the rights of a socket keep out: the socket itself is as it should be. */
+const JOIN_GROUP = "sudo ipgate doctor, or join the group of the socket (ipgate) and log in again"
 
 /** Throws `ConfigError` for a configuration that makes no sense. */
 export async function examineInstallation(env: CommandEnv): Promise<InstallationReport> {
@@ -76,7 +78,8 @@ function examineToken({ process }: CommandEnv, config: Config, report: Report): 
     readTokenFile(path as string)
   } catch (error) {
     if (!(error instanceof TokenError)) throw error
-    report("token", error.message, 'token_file = "/path/to/api-token"  under [auth], or --token-file')
+    const change = 'token_file = "/path/to/api-token"  under [auth], or --token-file'
+    report("token", error.message, error.hint ?? change)
   }
 }
 
@@ -222,6 +225,10 @@ async function examineListeners({ listen, server }: Config, report: Report): Pro
         : { kind: "tcp", address: reachable(address.hostname), port: address.port, tlsName: null }
     const answer = await statusOf(target).catch((error: Error) => error)
     if (!(answer instanceof Error) && answer.status === 200) continue
+    if (answer instanceof Error && (answer as NodeJS.ErrnoException).code === "EACCES") {
+      report("listener", `this user may not ask at ${text}`, JOIN_GROUP)
+      continue
+    }
     const why = answer instanceof Error ? answer.message : `status ${answer.status}`
     report(
       "listener",

@@ -39,7 +39,7 @@ function sendTo(server: string): Send {
     } catch (cause) {
       throw new GateError("unavailable", `no ipgate server answers at ${server}`, {
         cause,
-        hint: "is `ipgate serve` running? --offline works on the database directly",
+        hint: "is it running (`ipgate serve`, or `systemctl status ipgate`)? --offline works on the database directly",
       })
     }
   }

@@ -72,9 +72,9 @@ function powersOf({ scope, maxTtlSeconds, within }: Principal, by: Address | nul
     case "all":
       return "may do everything"
     case "write":
-      return "may read everything and change both lists, but manages no tokens"
+      return "may read everything and change both lists, but make no backup and manage no tokens"
     case "read":
-      return "may read, and change nothing"
+      return "may read, but change nothing and make no backup"
     case "temp-only":
       return `may check, add and remove temporary entries${within === null ? "" : ` within ${within}`}, for ${most} at most, and nothing else`
     case "self":

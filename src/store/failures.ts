@@ -51,6 +51,12 @@ export function openFailure(path: string, cause: unknown): GateError {
       hint: "set TMPDIR to a directory that is not mounted noexec",
     })
   }
+  if (code === "EACCES") {
+    return new GateError("unavailable", `this user may not open the database ${path}`, {
+      cause,
+      hint: "use sudo, or name another with --db; through a running server no right to the file is needed",
+    })
+  }
   const detail = cause instanceof Error ? cause.message : String(cause)
   return new GateError("unavailable", `cannot open the database ${path}: ${detail}`, { cause })
 }

@@ -148,7 +148,8 @@ describe(
 
 describe(fault("L-07", "every command without a server", "exit 5, JSON for programs"), () => {
   const environment = { IPGATE_TOKEN: TOKEN }
-  const hint = "  is `ipgate serve` running? --offline works on the database directly\n"
+  const hint =
+    "  is it running (`ipgate serve`, or `systemctl status ipgate`)? --offline works on the database directly\n"
 
   test.each([...COMMANDS, "status"])("is exit 5 with a hint for %s", async (command) => {
     const server = `unix:${machine.path("no.sock")}`
@@ -167,7 +168,7 @@ describe(fault("L-07", "every command without a server", "exit 5, JSON for progr
       error: {
         code: "unavailable",
         message: `no ipgate server answers at ${server}`,
-        hint: "is `ipgate serve` running? --offline works on the database directly",
+        hint: "is it running (`ipgate serve`, or `systemctl status ipgate`)? --offline works on the database directly",
         exit_code: 5,
       },
     })

@@ -136,14 +136,14 @@ describe("a command with a named token", () => {
           command,
           4,
           "",
-          "ipgate: the token helper may read, and change nothing\n",
+          "ipgate: the token helper may read, but change nothing and make no backup\n",
         ])
       }
       const { err } = await world.run("allow 192.0.2.1 --json", settings)
       expect(JSON.parse(err)).toEqual({
         error: {
           code: "forbidden",
-          message: "the token helper may read, and change nothing",
+          message: "the token helper may read, but change nothing and make no backup",
           hint: null,
           exit_code: 4,
         },

@@ -139,7 +139,7 @@ test("for any network and any lifetime: never longer than the limit, never outsi
 test("a refusal says what the token may do", () => {
   const message = (name: keyof typeof principals, by = BY) => forbidden(principals[name], by).message
   expect(NAMES.map((name) => forbidden(principals[name], BY).code)).toEqual(NAMES.map(() => "forbidden"))
-  expect(message("read")).toBe("the token r may read, and change nothing")
+  expect(message("read")).toBe("the token r may read, but change nothing and make no backup")
   expect(message("temp-only within")).toBe(
     "the token tw may check, add and remove temporary entries within 192.0.2.0/24, for 1m at most, and nothing else",
   )

@@ -37,6 +37,7 @@ describe("of opening", () => {
     ["SQLITE_NOTADB", "/state/gate.db is damaged or is not a database; it was left as it is"],
     ["SQLITE_CORRUPT_INDEX", "/state/gate.db is damaged or is not a database; it was left as it is"],
     ["ERR_DLOPEN_FAILED", "the database driver cannot be loaded from the temporary directory"],
+    ["EACCES", "this user may not open the database /state/gate.db"],
     ["SQLITE_CANTOPEN", "cannot open the database /state/gate.db: SQLITE_BUSY: these words do not count"],
     [undefined, "cannot open the database /state/gate.db: SQLITE_BUSY: these words do not count"],
   ])("%s", (code, message) => {
