@@ -46,8 +46,15 @@ export class AuthorizedRequests {
 export async function succeeded(answer: Response): Promise<Response> {
   if (answer.status === 200 || answer.status === 201 || answer.status === 204) return answer
   const text = (await answer.text()).trim()
-  const message = text === "" || text.length > LONGEST_MESSAGE ? `the server answered ${answer.status}` : text
-  throw new GateError(codeOf(answer.status), message)
+  const isPage = answer.headers.get("Content-Type")?.startsWith("text/html") === true
+  const isMessage = text !== "" && text.length <= LONGEST_MESSAGE && !isPage
+  throw new GateError(
+    codeOf(answer.status),
+    isMessage ? text : `the server answered ${answer.status}`,
+    isPage
+      ? { hint: "that was a web page: is it ipgate, and does a proxy before it pass this path on?" }
+      : {},
+  )
 }
 
 export async function json(answer: Response): Promise<unknown> {

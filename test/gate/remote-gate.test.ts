@@ -170,6 +170,15 @@ describe("an answer", () => {
     }
   })
 
+  test("that is the page of another server is told by its status, and asks whether this is ipgate", async () => {
+    const page = () => new Response("<p>no", { status: 404, headers: { "Content-Type": "text/html" } })
+    const error = await refusal(answering(page).addPermanent(IP))
+    expect([error.message, error.hint]).toEqual([
+      "the server answered 404",
+      "that was a web page: is it ipgate, and does a proxy before it pass this path on?",
+    ])
+  })
+
   test("without a message, or with a page in its place, is told by its status", async () => {
     for (const body of [null, "", "  \n", `<!doctype html>${"<p>".repeat(100_000)}`]) {
       const gate = answering(() => new Response(body, { status: 502 }))
