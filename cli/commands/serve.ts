@@ -58,6 +58,9 @@ async function serve(env: CommandEnv, flags: Flags): Promise<void> {
   }
   const signals = watchSignals(process, log)
   const manager = await openServiceManager(env, log)
+  const { takeShortSlices } = await import("../../src/linux/short-slices.ts")
+  if (!takeShortSlices())
+    log.debug("decisions may wait for whole slices of a busy processor", { event: "server.start" })
   const { startServer } = await import("../../src/app/server.ts")
   const record = new ReloadRecord(process.clock.wall())
   const server = await startServer(config, tokens, process.clock, log, record)

@@ -5,6 +5,7 @@ import type { AuditRecord } from "../core/audit.ts"
 import type { Change } from "../core/change.ts"
 import type { EndedEntries, EndedEntry } from "../core/ended-entries.ts"
 import type { FeedEvent } from "../core/feed.ts"
+import { othersFirst } from "../core/others-first.ts"
 import { readChunk, readPermanentChunk, recordSize, type SnapshotChunk } from "../store/snapshot.ts"
 import type { Committed, Imported } from "../store/store.ts"
 
@@ -91,6 +92,6 @@ async function inSlices(chunk: SnapshotChunk, apply: (slice: SnapshotChunk) => v
   const bytes = SLICE * recordSize(list, family)
   for (let start = 0; start < records.length; start += bytes) {
     apply({ list, family, records: records.subarray(start, start + bytes) })
-    await new Promise<void>((resolve) => setImmediate(resolve))
+    await othersFirst()
   }
 }

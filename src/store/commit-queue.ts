@@ -2,12 +2,15 @@
 
 import type { Change, Outcome } from "../core/change.ts"
 import { GateError } from "../core/errors.ts"
+import { othersFirst } from "../core/others-first.ts"
 import type { Committed } from "./store.ts"
 
 /** Changes in one transaction: enough to share an fsync among many, few enough that nobody waits long behind them. */
 const LARGEST_GROUP = 256
 /** Changes that may wait. Beyond it the answer is an error at once, not memory that grows. */
 const LONGEST_QUEUE = 10_000
+/** Callers that are told before decisions get their turn again: about a fifth of a millisecond of answers. */
+const TOLD_AT_ONCE = 4
 
 /** A few changes that may share a transaction with others, or a job that has the database for itself. */
 type Waiting =
@@ -77,11 +80,8 @@ export class CommitQueue {
       try {
         const committed = await this.write(changes)
         this.committed(changes, committed)
-        let at = 0
-        for (const { changes, resolve } of group) {
-          resolve(committed.outcomes.slice(at, at + changes.length))
-          at += changes.length
-        }
+        // The next group need not wait until everybody of this one has been told.
+        void tell(group, committed.outcomes)
       } catch (error) {
         for (const { reject } of group) reject(error)
         if (error instanceof GateError && error.code === "unavailable") this.withdraw()
@@ -109,5 +109,14 @@ export class CommitQueue {
     this.length -= size
     this.waiting.splice(0, group.length)
     return group
+  }
+}
+
+async function tell(group: readonly WaitingChanges[], outcomes: readonly Outcome[]): Promise<void> {
+  let at = 0
+  for (const [i, { changes, resolve }] of group.entries()) {
+    if (i > 0 && i % TOLD_AT_ONCE === 0) await othersFirst()
+    resolve(outcomes.slice(at, at + changes.length))
+    at += changes.length
   }
 }

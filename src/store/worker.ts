@@ -1,7 +1,7 @@
 // Entry point of the database's own thread: message in, operation of the store, reply out, one after the other.
 
 import { readlinkSync } from "node:fs"
-import { setPriority } from "node:os"
+import { getPriority, setPriority } from "node:os"
 import { basename } from "node:path"
 import type { AuditQuery } from "../core/audit.ts"
 import { GateError } from "../core/errors.ts"
@@ -17,8 +17,9 @@ import {
 import type { AuditSliceQuery, Store } from "./store.ts"
 import type { TokenStore } from "./token-store.ts"
 
-/** A tenth of the processor's time when everything else is busy. */
-const NICENESS = 10
+/** Below the thread that decides: a tenth of its share of a processor when both are busy. */
+const LOWER_BY = 10
+const LOWEST = 19
 
 declare const self: {
   onmessage: ((event: { data: Request }) => void) | null
@@ -40,7 +41,7 @@ self.onmessage = ({ data: request }) => {
 function lowerPriority(): void {
   try {
     const thread = Number(basename(readlinkSync("/proc/thread-self")))
-    setPriority(thread, NICENESS)
+    setPriority(thread, Math.min(getPriority(thread) + LOWER_BY, LOWEST))
   } catch {
     // Nothing depends on it.
   }

@@ -113,6 +113,11 @@ const RULES: readonly Rule[] = [
     because: "the service manager is told how the server is, and has no part in it",
   },
   {
+    of: "src/linux/",
+    may: ["bun:ffi", "node:os"],
+    because: "it asks the kernel for what no JavaScript can ask for, and everything works without",
+  },
+  {
     of: "src/app/",
     may: ["src/"],
     because:
@@ -170,6 +175,7 @@ const LOADED_LATER: ReadonlyArray<readonly [from: string, to: RegExp, because: s
     /^src\/systemd\/sd-notify\.ts$/,
     "only a server that systemd has started calls its library",
   ],
+  ["cli/commands/serve.ts", /^src\/linux\//, "only a server has threads that wait for each other"],
   [
     "src/store/load-driver.ts",
     /^src\/store\/libsql-store\.ts$/,
@@ -209,7 +215,11 @@ const RESERVED: ReadonlyArray<readonly [what: string, by: RegExp, because: strin
   ],
   ["src/app/server.ts", /^cli\/commands\/serve\.ts$/, "there is one way to start a server"],
   ["smol-toml", /^src\/config\/config-file\.ts$/, "the file is read in one place"],
-  ["bun:ffi", /^src\/systemd\/sd-notify\.ts$/, "it can call anything, so nobody else may"],
+  [
+    "bun:ffi",
+    /^src\/(systemd\/sd-notify|linux\/short-slices)\.ts$/,
+    "it can call anything, so nobody else may",
+  ],
   ["src/app/local.ts", /^cli\/connect\.ts$/, "one place decides between on-line and off-line"],
   ["src/app/remote.ts", /^cli\/connect\.ts$/, "one place decides between on-line and off-line"],
 ]

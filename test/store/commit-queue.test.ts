@@ -170,6 +170,27 @@ describe("grouping", () => {
   })
 })
 
+test("a large group is told by and by: others get their turn meanwhile, and the next group is not kept waiting", async () => {
+  const it = await bench()
+  const first = it.add(...additions(1))
+  const told = additions(40, 1).map((change) => it.add(change))
+  it.pass()
+  await first
+  const next = it.add(...additions(1, 41))
+  it.pass()
+  await told[0]
+  let isOver = false
+  void told.at(-1)?.then(() => {
+    isOver = true
+  })
+  let turns = 0
+  for (; !isOver; turns++) await new Promise((resolve) => setImmediate(resolve))
+  expect(turns).toBeGreaterThan(5)
+  expect(it.sizes()).toEqual([1, 40, 1])
+  it.pass()
+  expect(await next).toEqual(["added"])
+})
+
 test("whoever is told finds it done: the group is handed over before any caller of it is answered", async () => {
   const it = await bench()
   const [a, b, c] = additions(3) as [Change, Change, Change]

@@ -90,6 +90,16 @@ test.skipIf(!isPossible)(LIFE, async () => {
     expect(Number(rating?.[1])).toBeLessThanOrEqual(1.5)
     expect(await does(`stat -c %U /proc/${await property("MainPID")}`)).toBe("ipgate\n")
     expect(await does("systemd-analyze verify --man=no ipgate.service 2>&1")).toBe("")
+    // The filter of system calls lets the thread of the database give way to the one that decides.
+    const task = `/proc/${await property("MainPID")}/task`
+    const [deciding, database] = (
+      await does(`awk '$2 ~ /ipgate|Worker/ { print $2, $19 }' ${task}/*/stat | sort -r | uniq`)
+    )
+      .trim()
+      .split("\n")
+      .map((line) => line.split(" "))
+    expect([deciding?.[0], database?.[0]]).toEqual(["(ipgate)", "(Worker)"])
+    expect(Number(database?.[1]) - Number(deciding?.[1])).toBe(Math.min(10, 19 - Number(deciding?.[1])))
   })
 
   await step("protects a page behind nginx, without sudo, as the README says", async () => {
