@@ -15,7 +15,7 @@ import { LARGEST_IMPORT, readBody, readJsonBody } from "./request-body.ts"
 import { changed, database, eventStream, json, jsonText, lines, methodNotAllowed, text } from "./responses.ts"
 import { mayAsk } from "./scopes.ts"
 import { createToken, listTokens, revokeToken } from "./tokens.ts"
-import { untilTokenEnds } from "./until-token-ends.ts"
+import { brokenOffWithToken, untilTokenEnds } from "./until-token-ends.ts"
 
 /** The gate that acts for a client with the powers of a principal; `null` is this process itself. */
 export type GateFor = (by: Actor, principal: Principal | null) => Gate
@@ -84,8 +84,9 @@ function lookUp(path: string): { template: string; methods: Methods; rest: strin
   return null
 }
 
-async function addPermanent({ request, gate }: ApiCall): Promise<Response> {
-  const result = await gate.addPermanent(requests.readPermanentBody(await readJsonBody(request)))
+async function addPermanent(call: ApiCall): Promise<Response> {
+  const network = requests.readPermanentBody(await readJsonBody(call))
+  const result = await call.gate.addPermanent(network)
   return changed({ [paths.RESULT_HEADER]: result })
 }
 
@@ -98,10 +99,9 @@ async function listPermanent({ query, gate }: ApiCall): Promise<Response> {
   return json(entries.map(answers.permanentEntryToJson))
 }
 
-async function addTemporary({ request, gate }: ApiCall): Promise<Response> {
-  const { result, expiresAt } = await gate.addTemporary(
-    requests.readTemporaryBody(await readJsonBody(request)),
-  )
+async function addTemporary(call: ApiCall): Promise<Response> {
+  const grant = requests.readTemporaryBody(await readJsonBody(call))
+  const { result, expiresAt } = await call.gate.addTemporary(grant)
   return changed({ [paths.RESULT_HEADER]: result, [paths.EXPIRES_HEADER]: answers.toTime(expiresAt) })
 }
 
@@ -114,20 +114,20 @@ async function listTemporary({ query, gate }: ApiCall): Promise<Response> {
   return json(entries.map(answers.temporaryEntryToJson))
 }
 
-async function importEntries({ request, query, gate }: ApiCall): Promise<Response> {
-  const prune = requests.readPrune(new URLSearchParams(query))
-  const lines = await readBody(request, LARGEST_IMPORT)
-  return json(answers.importCountsToJson(await gate.import({ lines, prune })))
+async function importEntries(call: ApiCall): Promise<Response> {
+  const prune = requests.readPrune(new URLSearchParams(call.query))
+  const lines = await readBody(call, LARGEST_IMPORT)
+  return json(answers.importCountsToJson(await call.gate.import({ lines, prune })))
 }
 
-async function exportEntries({ gate }: ApiCall): Promise<Response> {
-  const pieces = gate.export()[Symbol.asyncIterator]()
+async function exportEntries({ gate, credential }: ApiCall): Promise<Response> {
+  const pieces = brokenOffWithToken(credential, gate.export())
   // The first piece is awaited here, so that a database that fails is a 500 and not an answer that breaks off.
   return lines(await pieces.next(), pieces)
 }
 
-async function backup({ gate }: ApiCall): Promise<Response> {
-  const pieces = gate.backup()[Symbol.asyncIterator]()
+async function backup({ gate, credential }: ApiCall): Promise<Response> {
+  const pieces = brokenOffWithToken(credential, gate.backup())
   return database(await pieces.next(), pieces)
 }
 

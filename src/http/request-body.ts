@@ -1,7 +1,9 @@
 // The body of an API request, bounded: nobody makes the server hold more than an endpoint can use.
 
+import type { Credential } from "../core/credential.ts"
 import { invalid } from "../core/errors.ts"
 import { parseJsonObject } from "../wire/json-body.ts"
+import { TokenEnded } from "./until-token-ends.ts"
 
 /** Bytes of a JSON body. */
 export const LARGEST_BODY = 64 * 1024
@@ -17,11 +19,24 @@ export class BodyTooLarge extends Error {
   }
 }
 
+/** A request with the token that it has shown. */
+export type Shown = { readonly request: Request; readonly credential: Credential }
+
 /**
  * Throws `BodyTooLarge` as soon as more than `most` bytes are announced or have come, and `invalid` if the connection
- * ends before the body does: nobody is left to be answered then, and nothing is wrong with the server.
+ * ends before the body does: nobody is left to be answered then, and nothing is wrong with the server. A body can take
+ * as long as its sender wants, so it is worth nothing (`TokenEnded`) if the token has ended meanwhile.
  */
-export async function readBody(request: Request, most: number): Promise<Uint8Array<ArrayBuffer>> {
+export async function readBody(
+  { request, credential }: Shown,
+  most: number,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const body = await receive(request, most)
+  if (!credential.counts) throw new TokenEnded()
+  return body
+}
+
+async function receive(request: Request, most: number): Promise<Uint8Array<ArrayBuffer>> {
   const announced = request.headers.get("Content-Length")
   if (announced !== null && Number(announced) > most) throw new BodyTooLarge(most)
   try {
@@ -44,9 +59,9 @@ async function readChunks(request: Request, most: number): Promise<Uint8Array<Ar
   return new Uint8Array(Buffer.concat(pieces))
 }
 
-/** Throws `BodyTooLarge`, or `invalid` for anything but one JSON object. The content type does not matter. */
-export async function readJsonBody(request: Request): Promise<Readonly<Record<string, unknown>>> {
-  const bytes = await readBody(request, LARGEST_BODY)
+/** Throws as `readBody` does, and `invalid` for anything but one JSON object. The content type does not matter. */
+export async function readJsonBody(shown: Shown): Promise<Readonly<Record<string, unknown>>> {
+  const bytes = await readBody(shown, LARGEST_BODY)
   try {
     return parseJsonObject(bytes)
   } catch (cause) {

@@ -23,6 +23,7 @@ import {
   text,
   unauthorized,
 } from "./responses.ts"
+import { TokenEnded } from "./until-token-ends.ts"
 
 export type RouteParts = {
   readonly decide: Decide
@@ -136,6 +137,7 @@ function target(url: string): { path: string; query: string } {
 
 function answerFailure(cause: unknown, log: Log): Response {
   if (cause instanceof BodyTooLarge) return text(413, cause.message)
+  if (cause instanceof TokenEnded) return unauthorized()
   if (!(cause instanceof GateError)) {
     log.error("a request failed in a way that should not happen", { cause })
     return internalError()

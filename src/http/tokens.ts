@@ -10,8 +10,9 @@ import { readJsonBody } from "./request-body.ts"
 import { changed, created, json, text } from "./responses.ts"
 
 /** The answer is the only one that ever holds the secret. */
-export async function createToken({ request, tokens, log, by }: ApiCall): Promise<Response> {
-  const { token, secret } = await tokens.create(readTokenBody(await readJsonBody(request)))
+export async function createToken(call: ApiCall): Promise<Response> {
+  const { tokens, log, by } = call
+  const { token, secret } = await tokens.create(readTokenBody(await readJsonBody(call)))
   log.notice(`made the token ${token.name}`, {
     event: "token.create",
     scope: token.scope,

@@ -2,6 +2,15 @@
 
 import type { Credential } from "../core/credential.ts"
 
+/** The token of a request has ended while the request was under way: 401, in the words for one that never was. */
+export class TokenEnded extends Error {
+  override readonly name = "TokenEnded"
+
+  constructor() {
+    super("the token has ended")
+  }
+}
+
 /** What `follow` gives, until the client goes away or the token ends; nothing of it after that. */
 export async function* untilTokenEnds<T>(
   credential: Credential,
@@ -21,5 +30,19 @@ export async function* untilTokenEnds<T>(
   } finally {
     forget()
     client.removeEventListener("abort", end)
+  }
+}
+
+/**
+ * The pieces of one whole, and `TokenEnded` in place of the next one when the token has ended: what ended in good
+ * order would pass for all of it.
+ */
+export async function* brokenOffWithToken<T>(
+  credential: Credential,
+  pieces: AsyncIterable<T>,
+): AsyncGenerator<T> {
+  for await (const piece of pieces) {
+    if (!credential.counts) throw new TokenEnded()
+    yield piece
   }
 }

@@ -5,6 +5,7 @@ import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { fault } from "../faults/fault.ts"
 import { FakeClock } from "../support/fake-clock.ts"
+import { RawConnection, requestText } from "../support/raw-http.ts"
 import { type RunningServer, runServer } from "../support/running-server.ts"
 import { copyDatabase, query } from "../support/temp-store.ts"
 
@@ -214,6 +215,30 @@ describe("its end", () => {
     },
   )
 
+  test.each([
+    ["/api/whitelist/perm", '{"ip":"192.0.2.7"}'],
+    [TEMP, '{"ip":"192.0.2.7","ttl_seconds":60}'],
+    ["/api/whitelist/import", "192.0.2.7\n192.0.2.8\n"],
+  ])("makes a request to %s whose body is still on its way worth nothing", async (path, body) => {
+    const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`
+    for (const [name, length, half, rest] of [
+      ["whole", `Content-Length: ${body.length}`, body.slice(0, 9), body.slice(9)],
+      ["chunked", "Transfer-Encoding: chunked", chunk(body.slice(0, 9)), `${chunk(body.slice(9))}0\r\n\r\n`],
+    ] as const) {
+      const bearer = `Authorization: Bearer ${await make(name, { scope: "write" })}`
+      using connection = await RawConnection.open(server.address)
+      connection.send(requestText(`POST ${path}`, [bearer, length], half))
+      while (!(await hasBeenUsed(name))) await Bun.sleep(5)
+      await server.api("DELETE", `/api/tokens/${name}`)
+      connection.send(rest)
+      const { status, headers, body: text } = await connection.answer()
+      expect([status, text]).toEqual([401, "missing or invalid token\n"])
+      expect(Object.fromEntries(headers)["WWW-Authenticate"]).toBe("Bearer")
+    }
+    expect(await server.lists()).toEqual({ permanent: [], temporary: [] })
+    expect(await server.audit()).toEqual([])
+  })
+
   test("of a name that nobody has is 404, and no other name ends by it", async () => {
     const secret = await make("ci")
     for (const name of ["cj", "CI", "ci%20", "c", "%63%69%00", "file"]) {
@@ -224,6 +249,11 @@ describe("its end", () => {
     expect((await server.api("DELETE", "/api/tokens/%63%69")).status).toBe(204)
     expect(await statusWith(secret)).toBe(401)
   })
+
+  async function hasBeenUsed(name: string): Promise<boolean> {
+    const tokens = (await server.read("/api/tokens")) as Array<{ name: string; last_used: string | null }>
+    return tokens.some((token) => token.name === name && token.last_used !== null)
+  }
 
   /** Another server on a copy of the database, which this process keeps locked. */
   async function restarted(): Promise<RunningServer> {
