@@ -2,7 +2,16 @@
 
 import { Database } from "bun:sqlite"
 import { expect, setDefaultTimeout, test } from "bun:test"
-import { chmodSync, copyFileSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs"
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from "node:fs"
 import { fault } from "../faults/fault.ts"
 import { rounds } from "../faults/rounds.ts"
 import { type ServerProcess, Workplace } from "../support/binary.ts"
@@ -108,6 +117,24 @@ test("a server that is killed in the middle leaves no copy, neither here nor the
   const next = await place.serve()
   expect(readdirSync(place.directory).filter((name) => /backup|part|copy/.test(name))).toEqual([])
   expect(await next.decision("10.3.0.1")).toBe(204)
+})
+
+test("an administrator's own copies beside the database stay at a start", async () => {
+  await using place = await Workplace.make()
+  const first = await place.serve()
+  await first.stop()
+  const files = [
+    "ipgate.db.backup-2026-11-20",
+    "ipgate.db.backup-monday",
+    "ipgate.db.backup-sunday/ipgate.db",
+  ]
+  for (const name of files) await Bun.write(place.path(name), "a copy")
+  const left = mkdtempSync(place.path("ipgate.db.backup-"))
+  await Bun.write(`${left}/database`, "what a killed server leaves")
+  const next = await place.serve()
+  await next.stop()
+  for (const name of files) expect([name, existsSync(place.path(name))]).toEqual([name, true])
+  expect(existsSync(left)).toBe(false)
 })
 
 test(
