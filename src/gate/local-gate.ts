@@ -247,9 +247,15 @@ export class LocalGate implements Gate {
 
   /** The rows of a small import one by one; a large one only says that the lists are other ones now. */
   private async importedEvents(before: number, after: number): Promise<FeedEvent[]> {
-    if (after - before > REPLAY_PAGE) return [{ kind: "reload", id: after }]
-    const { rows } = await this.parts.store.auditSlice({ after: before, limit: REPLAY_PAGE })
-    return rows.map(toEvent)
+    const reload: FeedEvent = { kind: "reload", id: after }
+    if (after - before > REPLAY_PAGE) return [reload]
+    try {
+      const { rows } = await this.parts.store.auditSlice({ after: before, limit: REPLAY_PAGE })
+      return rows.map(toEvent)
+    } catch {
+      // The import is durable and holds already: nobody may be told that it failed.
+      return [reload]
+    }
   }
 
   private read<T>(call: Promise<T>): Promise<T> {

@@ -221,6 +221,20 @@ describe("changes", () => {
     expect([bench.allowed(IP), bench.allowed("192.0.2.2")]).toEqual([true, false])
   })
 
+  test("an import that is durable succeeded, though the database does not show its rows of the log", async () => {
+    const bench = await open()
+    const stop = new AbortController()
+    const events = bench.gate.follow({ tail: 0 }, {}, stop.signal)
+    expect((await events.next()).value).toEqual({ kind: "at", id: 0 })
+    bench.store.auditSlice = () => Promise.reject(NO_ANSWER)
+    const counts = await bench.gate.import({ lines: new TextEncoder().encode(`${IP}\n`), prune: null })
+    expect(counts).toMatchObject({ added: 1 })
+    expect(bench.allowed(IP)).toBe(true)
+    // Whoever follows is told to read the lists, because nobody can tell what has changed.
+    expect((await events.next()).value).toEqual({ kind: "reload", id: 1 })
+    stop.abort()
+  })
+
   test("name who acts, one client apart from the other", async () => {
     const bench = await open()
     const clients = ["198.51.100.7", "2001:db8::7"].map(address)
