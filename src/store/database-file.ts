@@ -40,6 +40,7 @@ export function createDatabaseFile(path: string): boolean {
     refuseUnwritable(path)
     return false
   }
+  refuseOrphanedLog(path)
   const directory = dirname(path)
   if (!existsSync(directory)) {
     mkdirSync(directory, { recursive: true })
@@ -62,6 +63,17 @@ export function createDatabaseFile(path: string): boolean {
     rmSync(workshop, { recursive: true, force: true })
   }
   return true
+}
+
+// SQLite would read it into the new database: entries that nobody can explain, on lists that should be empty.
+function refuseOrphanedLog(path: string): void {
+  const log = `${path}-wal`
+  const { size } = statSync(log, { throwIfNoEntry: false }) ?? { size: 0 }
+  // In this order: another process that starts for the first time too makes the database before its log.
+  if (size === 0 || existsSync(path)) return
+  throw new GateError("unavailable", `${path} is gone, but the changes in its log ${log} are not`, {
+    hint: "put the database back to its log; or take the log away, and a new, empty database is made",
+  })
 }
 
 // False if another process that starts for the first time too has been faster: the file is that one's now.

@@ -14,7 +14,7 @@ import { exportEntries } from "./export-entries.ts"
 import { isDoubtful, openFailure, statementFailure } from "./failures.ts"
 import { importEntries } from "./import-entries.ts"
 import { OwnFiles } from "./own-files.ts"
-import { emptyLog, giveUpOwnership, pragma, takeOwnership } from "./ownership.ts"
+import { emptyLog, emptyLogAtEnd, giveUpOwnership, pragma, takeOwnership } from "./ownership.ts"
 import { readSnapshot } from "./read-snapshot.ts"
 import { MIGRATIONS, rotationTrigger, VERSION_STAMP } from "./schema.ts"
 import type { SnapshotChunk } from "./snapshot.ts"
@@ -176,17 +176,15 @@ export class LibsqlStore implements Store, TokenStore {
     try {
       this.files.check()
     } catch {
-      // A file that is not ours any more is left as it is: even the driver's own closing would write to it.
+      // A file that is not ours any more is left as it is: even the driver's own closing would write to it. But our
+      // log beside it would be read into it at the next start, and belongs into our own file, wherever that is now.
+      if (this.files.isDisplaced) emptyLogAtEnd(connection)
       return
     } finally {
       this.files.forget()
     }
-    try {
-      // The log of the last changes goes into the file, so that the file alone is the whole database.
-      emptyLog(connection)
-    } catch {
-      // It stays beside the file, and the next opening finds it there.
-    }
+    // The log of the last changes goes into the file, so that the file alone is the whole database.
+    emptyLogAtEnd(connection)
     connection.close()
   }
 

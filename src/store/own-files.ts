@@ -46,7 +46,7 @@ export class OwnFiles {
     if (database?.mtimeNs !== this.database?.mtimeNs || database?.size !== this.database?.size) {
       throw touched(
         "another program has written to the database file",
-        `${this.path} has changed; stop the server and restore a backup, or start it again if the file is sound`,
+        `${this.path} has changed; stop the server, and restore a backup without the log ${this.logPath}, which belongs to the file as it was`,
       )
     }
     const log = look(this.logPath)
@@ -56,6 +56,11 @@ export class OwnFiles {
         `${this.logPath} is another file now; take it away, or restart to go on with what stands there`,
       )
     }
+  }
+
+  /** True if this process's database has lost its name, and its log still has it: the next database there would be given that log. */
+  get isDisplaced(): boolean {
+    return this.isOpen && !isSameFile(look(this.path), this.database) && this.hasLog
   }
 
   /** False if the log has lost its name: what it holds must go into the database before anything is added to it. */

@@ -39,6 +39,15 @@ export function emptyLog(connection: Connection): void {
   }
 }
 
+/** The same for a process that ends. What cannot be copied stays in the log, and the next opening finds it there. */
+export function emptyLogAtEnd(connection: Connection): void {
+  try {
+    emptyLog(connection)
+  } catch {
+    // A disk that fails, of which the next one who opens the file hears.
+  }
+}
+
 /**
  * Closes the connection so that the same process can open the file again: by itself the driver keeps the lock until the
  * garbage of its statements is collected. The log has to be empty.

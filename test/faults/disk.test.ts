@@ -307,6 +307,73 @@ test(
 test(
   fault(
     "D-14",
+    "a backup takes the place of the file while the server runs, and the server is started again",
+    "the lists of the backup and nothing else; the file that was moved away is whole by itself",
+  ),
+  async () => {
+    await using place = await Workplace.make()
+    const server = await place.serve()
+    expect(await add(server, LISTED)).toBe(204)
+    expect((await server.ipgate("backup", place.path("copy"))).code).toBe(0)
+    expect(await add(server, LATER)).toBe(204)
+    renameSync(place.database, place.path("former.db"))
+    renameSync(place.path("copy"), place.database)
+    expect(await add(server, ADDED)).toBe(500)
+    expect(await server.stop()).toBe(0)
+    const restored = await place.serve()
+    expect(await listed(restored)).toEqual([LISTED])
+    expect(await restored.decision(LATER)).toBe(401)
+    await restored.stop()
+    const former = await place.serve([], { env: { IPGATE_DB: `file:${place.path("former.db")}` } })
+    expect(await listed(former)).toEqual([LISTED, LATER])
+    await former.stop()
+  },
+)
+
+test(
+  fault(
+    "D-14",
+    "the file is deleted, and the server is started again",
+    "a new database, which nothing of the old one is read into",
+  ),
+  async () => {
+    await using place = await Workplace.make()
+    const server = await place.serve()
+    expect(await add(server, LISTED)).toBe(204)
+    rmSync(place.database)
+    expect(await server.stop()).toBe(0)
+    const next = await place.serve()
+    expect(await listed(next)).toEqual([])
+    expect(await add(next, ADDED)).toBe(204)
+    await next.stop()
+  },
+)
+
+test(
+  fault(
+    "D-14",
+    "the file is deleted, and the server killed",
+    "no new database that what is left of the old one is read into",
+  ),
+  async () => {
+    await using place = await Workplace.make()
+    const server = await place.serve()
+    expect(await add(server, LISTED)).toBe(204)
+    rmSync(place.database)
+    await server.kill()
+    const { code, stderr } = await place.ipgate(["serve", "--listen", "127.0.0.1:0"])
+    expect([code, stderr]).toEqual([5, expect.stringContaining("is gone, but the changes in its log")])
+    expect(existsSync(place.database)).toBe(false)
+    rmSync(`${place.database}-wal`)
+    const next = await place.serve()
+    expect(await listed(next)).toEqual([])
+    await next.stop()
+  },
+)
+
+test(
+  fault(
+    "D-14",
     "a copy is written over the file of the running server",
     "changes are refused, and nothing of the server is mixed into the copy, not even at its stop",
   ),
