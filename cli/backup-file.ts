@@ -5,6 +5,7 @@ import {
   existsSync,
   fsyncSync,
   linkSync,
+  lstatSync,
   mkdtempSync,
   openSync,
   readSync,
@@ -32,9 +33,24 @@ export class BackupFile {
     private readonly mayReplace: boolean,
   ) {}
 
-  /** Throws `UsageError` if the file exists and may not be replaced, or if nothing can be written there. */
+  /**
+   * Throws `UsageError` if nothing can be written there, or if something stands there that may not be replaced: a file,
+   * unless that was asked for; and in any case what is no file, and a database that is in use.
+   */
   static begin(path: string, mayReplace: boolean): BackupFile {
-    if (!mayReplace && existsSync(path)) throw exists(path)
+    const stats = lstatSync(path, { throwIfNoEntry: false })
+    if (stats !== undefined && !mayReplace) throw exists(path)
+    // A name is replaced, and nothing written into what has it: for the superuser, /dev/null would be a backup then.
+    if (stats !== undefined && !stats.isFile() && !stats.isSymbolicLink()) {
+      throw new UsageError(`${path} is no file`, "give another name")
+    }
+    // The log would be read into the copy at the next start.
+    if (existsSync(`${path}-wal`)) {
+      throw new UsageError(
+        `${path} is in use as a database: its log ${path}-wal is there`,
+        "give another name",
+      )
+    }
     try {
       const draft = `${mkdtempSync(`${path}.part-`)}/database`
       return new BackupFile(path, draft, openSync(draft, "wx+", 0o600), mayReplace)

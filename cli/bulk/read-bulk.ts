@@ -4,6 +4,7 @@ import { explainReason } from "../../src/core/entry.ts"
 import { endOf, formatEntryLine } from "../../src/core/entry-line.ts"
 import { explainNetwork } from "../../src/core/explain.ts"
 import { Network } from "../../src/core/network.ts"
+import { quoted } from "../../src/core/printable.ts"
 import { UsageError } from "../exit.ts"
 import { type BulkFormat, COLUMNS } from "./bulk-format.ts"
 import { fromCsvField, parseCsv } from "./csv.ts"
@@ -28,6 +29,8 @@ export type ReadOptions = {
 }
 
 const REPORT_EVERY = 50_000
+/** As the server does: a hundred bad lines are enough to see what is wrong, and a terminal holds no million of them. */
+const NAMED_LINES = 100
 
 /** A row before it is understood: its place in the file, and its cells by column. */
 type Cells = Partial<Record<(typeof COLUMNS)[number], string>>
@@ -36,26 +39,29 @@ type Row = { readonly line: number; readonly cells: Cells }
 /** The entries of a file, as the gate takes them. */
 export type BulkLines = { readonly lines: Uint8Array<ArrayBuffer>; readonly count: number }
 
-/** Throws one `UsageError` with the number and the reason of every bad line. */
+/** Throws one `UsageError` with the number and the reason of each bad line, up to a hundred of them. */
 export function readBulk(bytes: Uint8Array, options: ReadOptions): BulkLines {
   const text = decode(bytes, options.name)
   const lines = new LineBuffer()
   const problems: string[] = []
   let rows = 0
+  let bad = 0
   try {
     for (const { line, cells } of rowsOf(text, options.format)) {
       const entry = readRow(cells, options)
-      if (typeof entry === "string") problems.push(`line ${line}: ${entry}`)
-      else lines.add(formatEntryLine(entry.network.toString(), entry.until, entry.reason ?? ""))
+      if (typeof entry !== "string")
+        lines.add(formatEntryLine(entry.network.toString(), entry.until, entry.reason ?? ""))
+      else if (bad++ < NAMED_LINES) problems.push(`line ${line}: ${entry}`)
       if (++rows % REPORT_EVERY === 0) options.progress(rows)
     }
   } catch (cause) {
     if (!(cause instanceof SyntaxError)) throw cause
-    problems.push(cause.message)
+    if (bad++ < NAMED_LINES) problems.push(cause.message)
   }
-  if (problems.length > 0) {
-    const bad = `${problems.length} bad ${problems.length === 1 ? "line" : "lines"}`
-    throw new UsageError(`${options.name}: ${bad}, nothing was changed\n${problems.join("\n")}`)
+  if (bad > 0) {
+    if (bad > NAMED_LINES) problems.push(`and ${bad - NAMED_LINES} more`)
+    const summary = `${bad} bad ${bad === 1 ? "line" : "lines"}, nothing was changed`
+    throw new UsageError(`${options.name}: ${summary}\n${problems.join("\n")}`)
   }
   if (rows === 0) throw new UsageError(`${options.name} holds no entry`)
   return { lines: lines.bytes(), count: rows }
@@ -163,7 +169,7 @@ function readRow(cells: Cells, { now, ttlSeconds, reason: givenReason }: ReadOpt
   if (network === null) return explainNetwork(text)
   const list = cells.list || null
   if (list !== null && list !== "perm" && list !== "temp")
-    return `the list must be perm or temp, not ${JSON.stringify(list)}`
+    return `the list must be perm or temp, not ${quoted(list)}`
   const lifetime = cells.expires || cells.ttl || null
   if (list === "perm" && lifetime !== null) return "a permanent entry has no lifetime"
   const until =
@@ -173,7 +179,7 @@ function readRow(cells: Cells, { now, ttlSeconds, reason: givenReason }: ReadOpt
         ? null
         : now + ttlSeconds * 1000
   if (lifetime !== null && until === null)
-    return `${JSON.stringify(lifetime)} is no lifetime: use 8h, a number of seconds, or a time like 2026-11-21T18:00:00Z`
+    return `${quoted(lifetime)} is no lifetime: use 8h, a number of seconds, or a time like 2026-11-21T18:00:00Z`
   if (list === "temp" && until === null)
     return "a temporary entry needs a lifetime: give ttl, expires, or --ttl"
   const reason = cells.reason || (until === null ? null : givenReason)

@@ -6,6 +6,7 @@ import {
   chmodSync,
   copyFileSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -101,6 +102,26 @@ test("a copy is made off-line too, and not over a file that is there", async () 
   expect((await place.ipgate(["--offline", "backup", copy, "--force"])).code).toBe(0)
   const nowhere = await place.ipgate(["--offline", "backup", place.path("nowhere/copy.db")])
   expect([nowhere.code, nowhere.stderr]).toEqual([2, expect.stringContaining("cannot be written")])
+})
+
+test("a copy takes the place of no database in use, of no device and of no folder", async () => {
+  await using place = await Workplace.make()
+  const server = await place.serve()
+  await add(server, "192.0.2.1")
+  const { ino } = statSync(place.database)
+  const own = await server.ipgate("backup", place.database, "--force")
+  expect([own.code, own.stderr]).toEqual([2, expect.stringContaining("is in use as a database")])
+  expect(statSync(place.database).ino).toBe(ino)
+  await add(server, "192.0.2.2")
+
+  const device = place.path("device")
+  expect(Bun.spawnSync(["mkfifo", device]).exitCode).toBe(0)
+  mkdirSync(place.path("folder"))
+  for (const path of [device, place.path("folder")]) {
+    const { code, stderr } = await server.ipgate("backup", path, "--force")
+    expect([code, stderr]).toEqual([2, `ipgate: ${path} is no file\n  give another name\n`])
+  }
+  expect(statSync(device).isFIFO()).toBe(true)
 })
 
 test("a server that is killed in the middle leaves no copy, neither here nor there", async () => {
