@@ -1,6 +1,7 @@
 // What is risky about the place of a database, though it works: told at the start, because nothing fails until a crash.
 
 import { realpathSync, statfsSync, statSync } from "node:fs"
+import { resolve } from "node:path"
 
 /** By the number of statfs(2): file systems whose locks and fsync depend on another machine, or on a program. */
 const REMOTE_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
@@ -38,6 +39,6 @@ export function placeWarnings(path: string): string[] {
     )
   }
   const real = realpathSync(path)
-  if (real !== path) warnings.push(`the database is a link: the file and its log are at ${real}`)
+  if (real !== resolve(path)) warnings.push(`the database is a link: the file and its log are at ${real}`)
   return warnings
 }

@@ -2,6 +2,7 @@
 
 import { expect, test } from "bun:test"
 import { linkSync, symlinkSync, writeFileSync } from "node:fs"
+import { relative } from "node:path"
 import { placeWarnings, remoteFileSystem } from "../../src/store/place-warnings.ts"
 import { temporaryPaths } from "../support/temp-store.ts"
 
@@ -24,6 +25,9 @@ test("a file with one name on a local disk is worth no word", () => {
   const path = newPath()
   writeFileSync(path, "")
   expect(placeWarnings(path)).toEqual([])
+  // Another spelling of the same place is no link.
+  expect(placeWarnings(relative(process.cwd(), path))).toEqual([])
+  expect(placeWarnings(`//${path}`)).toEqual([])
 })
 
 test("a second name and a link are named", () => {
