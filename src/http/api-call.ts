@@ -9,6 +9,8 @@ import type { Log } from "../log/log.ts"
 /** What an endpoint needs of a request that has shown its token. `path` and `query` are raw text. */
 export type ApiCall = {
   readonly request: Request
+  /** The endpoint's path as the documentation writes it, which the raw path of the request has matched. */
+  readonly template: string
   readonly path: string
   readonly query: string
   readonly gate: Gate

@@ -52,14 +52,20 @@ export const API_ENDPOINTS: readonly string[] = Object.entries({ ...ENDPOINTS, .
   ([path, methods]) => Object.keys(methods).map((method) => `${method} ${path}`),
 )
 
+const METHODS: Readonly<Record<string, Methods>> = { ...ENDPOINTS, ...ENTRY_ENDPOINTS }
+
+/** The paths of the endpoints as the documentation writes them, with `{ip}` or `{name}` for what stands there. */
+export const API_TEMPLATES: readonly string[] = Object.keys(METHODS)
+
 /**
  * The answer to a request with a token. Rejects with `GateError`, with `forbidden` if the token is not good for the
  * endpoint; an unknown path is 404, an unknown method 405.
  */
 export async function answerApi(call: ApiCall): Promise<Response> {
-  const found = lookUp(call.path)
-  if (found === null) return text(404, "not found")
-  const { template, methods, rest } = found
+  const { template, path } = call
+  const methods = Object.hasOwn(METHODS, template) ? METHODS[template] : undefined
+  const rest = restOf(path, template)
+  if (methods === undefined || rest === null) return text(404, "not found")
   const { method } = call.request
   const endpoint = Object.hasOwn(methods, method) ? methods[method] : undefined
   if (endpoint === undefined) return methodNotAllowed(Object.keys(methods).join(", "))
@@ -68,20 +74,15 @@ export async function answerApi(call: ApiCall): Promise<Response> {
   return endpoint(call, rest)
 }
 
-/** The path as the documentation writes it, for what counts requests: an address in it becomes `{ip}`. */
-export function routeTemplate(path: string): string {
-  return lookUp(path)?.template ?? "other"
-}
-
-function lookUp(path: string): { template: string; methods: Methods; rest: string } | null {
-  const endpoints: Readonly<Record<string, Methods>> = ENDPOINTS
-  const methods = Object.hasOwn(endpoints, path) ? endpoints[path] : undefined
-  if (methods !== undefined) return { template: path, methods, rest: "" }
-  for (const [template, methods] of Object.entries(ENTRY_ENDPOINTS)) {
-    const base = template.slice(0, template.indexOf("{"))
-    if (path.startsWith(base)) return { template, methods, rest: path.slice(base.length) }
-  }
-  return null
+/**
+ * What stands in the place of the braces; `null` if `path` does not lie where its template says. The address of a
+ * request has its dot segments and backslashes resolved, and what they lead to is not what a proxy in front has seen.
+ */
+function restOf(path: string, template: string): string | null {
+  const brace = template.indexOf("{")
+  if (brace === -1) return path === template ? "" : null
+  const base = template.slice(0, brace)
+  return path.startsWith(base) && !Object.hasOwn(ENDPOINTS, path) ? path.slice(base.length) : null
 }
 
 async function addPermanent(call: ApiCall): Promise<Response> {

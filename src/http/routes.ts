@@ -6,8 +6,8 @@ import type { Gate } from "../core/gate.ts"
 import type { TokenRegistry } from "../core/token.ts"
 import type { Log } from "../log/log.ts"
 import { statusToJson } from "../wire/answers.ts"
-import { API_PREFIX, AUTH_PATH, AUTHZ_PATH, OPENAPI_PATH, STATUS_PATH } from "../wire/paths.ts"
-import { answerApi, type GateFor, routeTemplate } from "./api.ts"
+import { API_PREFIX, AUTH_PATH, AUTHZ_PATH, STATUS_PATH } from "../wire/paths.ts"
+import { API_TEMPLATES, answerApi, type GateFor } from "./api.ts"
 import { authorize, authorizeAny, type Decide } from "./auth.ts"
 import type { BearerTokens } from "./bearer.ts"
 import type { ClientAddresses } from "./client-address.ts"
@@ -51,6 +51,9 @@ export type Routes = {
   readonly trustsLoopback: boolean
 }
 
+/** What counts requests tells all paths by this name that are no endpoint. */
+const OTHER = "other"
+
 export function routes(parts: RouteParts): Routes {
   const { decide, clients, gateFor, log, decisionFailed, measured = (_, handle) => handle } = parts
   const failed = (cause: unknown) => answerFailure(cause, log)
@@ -68,10 +71,13 @@ export function routes(parts: RouteParts): Routes {
     return authzDenied()
   }
   const authz = guarded((request, peer) => authorizeAny(request, peer, decide), deniedAfterFault)
-  const api = measured(
-    (request) => routeTemplate(target(request.url).path),
-    guarded((request, peer) => answerWithToken(request, peer, parts), failed),
-  )
+  const api = (template: string) =>
+    measured(
+      () => template,
+      guarded((request, peer) => answerWithToken(request, peer, template, parts), failed),
+    )
+  const endpoints = API_TEMPLATES.map((template) => [template.replace(/\{.*\}$/, "*"), api(template)])
+  const other = api(OTHER)
   return {
     paths: {
       [AUTH_PATH]: guarded((request, peer) => authorize(request, peer, decide), decisionBroke),
@@ -81,12 +87,12 @@ export function routes(parts: RouteParts): Routes {
         () => STATUS_PATH,
         guarded((request) => status(request, gateFor(null, null)), failed),
       ),
-      "/api": api,
-      [`${API_PREFIX}*`]: api,
-      [OPENAPI_PATH]: api,
+      "/api": other,
+      [`${API_PREFIX}*`]: other,
+      ...Object.fromEntries(endpoints),
     },
     notFound: measured(
-      () => "other",
+      () => OTHER,
       guarded(() => text(404, "not found"), failed),
     ),
     get trustsLoopback() {
@@ -95,18 +101,24 @@ export function routes(parts: RouteParts): Routes {
   }
 }
 
-function answerWithToken(request: Request, peer: Peer, parts: RouteParts): Response | Promise<Response> {
+function answerWithToken(
+  request: Request,
+  peer: Peer,
+  template: string,
+  parts: RouteParts,
+): Response | Promise<Response> {
   const { tokens, failures, clients } = parts
   const shown = tokens.verify(request)
   // Nobody guesses by showing nothing.
   if (shown === "absent") return unauthorized()
   if (shown === "unknown") return failures.answer(clients.ofApiClient(request, peer), unauthorized)
-  return answerAuthorized(request, peer, shown, parts)
+  return answerAuthorized(request, peer, template, shown, parts)
 }
 
 function answerAuthorized(
   request: Request,
   peer: Peer,
+  template: string,
   credential: Credential,
   { clients, gateFor, registry, log }: RouteParts,
 ): Promise<Response> {
@@ -115,7 +127,7 @@ function answerAuthorized(
     principal.scope === "self" ? clients.ownAddress(request, peer) : clients.ofApiClient(request, peer)
   const { path, query } = target(request.url)
   const gate = gateFor(by, principal)
-  return answerApi({ request, path, query, gate, credential, by, tokens: registry, log })
+  return answerApi({ request, template, path, query, gate, credential, by, tokens: registry, log })
 }
 
 async function status(request: Request, gate: Pick<Gate, "status">): Promise<Response> {

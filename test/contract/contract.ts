@@ -79,11 +79,15 @@ function faults(asked: Asked, answered: Answered): string[] {
 
 function itemOf(target: string): { template: string; item: PathItem } | null {
   const raw = target.replace(/\?.*$/s, "")
-  const isGuarded = raw.startsWith("/api/")
-  // Below /api dots are resolved before the operation is looked up; the other routes are those of the raw path.
-  const path = isGuarded ? new URL(`http://gate.test${raw}`).pathname : raw
+  // Below /api dots are resolved in what the server reads: a path that leads to another operation by that is none.
+  const resolved = raw.startsWith("/api/") ? new URL(`http://gate.test${raw}`).pathname : raw
+  const found = itemOfPath(raw)
+  return found !== null && itemOfPath(resolved)?.template === found.template ? found : null
+}
+
+function itemOfPath(path: string): { template: string; item: PathItem } | null {
   for (const [template, item] of Object.entries(DOCUMENT.paths)) {
-    if (isGuarded && !needsToken(item)) continue
+    if (path.startsWith("/api/") && !needsToken(item)) continue
     const brace = template.indexOf("{")
     const isIt =
       brace === -1
