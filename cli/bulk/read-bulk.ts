@@ -29,8 +29,6 @@ export type ReadOptions = {
 }
 
 const REPORT_EVERY = 50_000
-/** As the server does: a hundred bad lines are enough to see what is wrong, and a terminal holds no million of them. */
-const NAMED_LINES = 100
 
 /** A row before it is understood: its place in the file, and its cells by column. */
 type Cells = Partial<Record<(typeof COLUMNS)[number], string>>
@@ -39,29 +37,27 @@ type Row = { readonly line: number; readonly cells: Cells }
 /** The entries of a file, as the gate takes them. */
 export type BulkLines = { readonly lines: Uint8Array<ArrayBuffer>; readonly count: number }
 
-/** Throws one `UsageError` with the number and the reason of each bad line, up to a hundred of them. */
+/** Throws one `UsageError` with the number and the reason of every bad line. */
 export function readBulk(bytes: Uint8Array, options: ReadOptions): BulkLines {
   const text = decode(bytes, options.name)
   const lines = new LineBuffer()
   const problems: string[] = []
   let rows = 0
-  let bad = 0
   try {
     for (const { line, cells } of rowsOf(text, options.format)) {
       const entry = readRow(cells, options)
       if (typeof entry !== "string")
         lines.add(formatEntryLine(entry.network.toString(), entry.until, entry.reason ?? ""))
-      else if (bad++ < NAMED_LINES) problems.push(`line ${line}: ${entry}`)
+      else problems.push(`line ${line}: ${entry}`)
       if (++rows % REPORT_EVERY === 0) options.progress(rows)
     }
   } catch (cause) {
     if (!(cause instanceof SyntaxError)) throw cause
-    if (bad++ < NAMED_LINES) problems.push(cause.message)
+    problems.push(cause.message)
   }
-  if (bad > 0) {
-    if (bad > NAMED_LINES) problems.push(`and ${bad - NAMED_LINES} more`)
-    const summary = `${bad} bad ${bad === 1 ? "line" : "lines"}, nothing was changed`
-    throw new UsageError(`${options.name}: ${summary}\n${problems.join("\n")}`)
+  if (problems.length > 0) {
+    const bad = `${problems.length} bad ${problems.length === 1 ? "line" : "lines"}`
+    throw new UsageError(`${options.name}: ${bad}, nothing was changed\n${problems.join("\n")}`)
   }
   if (rows === 0) throw new UsageError(`${options.name} holds no entry`)
   return { lines: lines.bytes(), count: rows }

@@ -255,8 +255,7 @@ describe("what is refused changes nothing", () => {
         ["csv", "address\n203.0.113.8\n", ["line 1: the first line must name the columns"]],
         ["csv", 'ip\n203.0.113.8\n"203.0.113.9\n', ["line 3: a quote is never closed"]],
         ["csv", "ip\n203.0.113.8,1h\n", ["line 2: there are more fields than columns"]],
-        // A file that is something else altogether is not told line by line.
-        ["values", "x\n".repeat(103), ["103 bad lines", 'line 100: "x"', "CIDR\nand 3 more\n"]],
+        ["values", "x\n".repeat(1_003), ["1003 bad lines", 'line 1: "x"', 'line 100: "x"', 'line 1003: "x"']],
         ["csv", `ip,ttl\n203.0.113.8,${"9".repeat(70)}\n`, [`line 2: "${"9".repeat(64)}…" is no lifetime`]],
         ["csv", `ip,list\n203.0.113.8,${"x".repeat(70)}\n`, [`perm or temp, not "${"x".repeat(64)}…"`]],
         ["json", "[", ["not valid JSON"]],
