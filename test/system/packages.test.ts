@@ -32,7 +32,12 @@ const LOADERS: Readonly<Record<string, string>> = {
 }
 
 beforeAll(async () => {
-  if (isPossible) await releaseQuickly(out)
+  if (!isPossible) return
+  await releaseQuickly(out)
+  // Here and not in a test, so that each test finds them also when it is the only one that runs.
+  await Promise.all(
+    tarballs.map((name) => run(["tar", "--extract", "--file", join(out, name), "--directory", directory])),
+  )
 })
 afterAll(() => rmSync(directory, { recursive: true }))
 
@@ -47,7 +52,6 @@ describe.skipIf(!isPossible)("a release", () => {
     "for $name holds a program for it, and all that belongs to it",
     async ({ name }) => {
       const folder = `ipgate-${VERSION}-${name}`
-      await run(["tar", "--extract", "--file", join(out, `${folder}.tar.gz`), "--directory", directory])
       const files = readdirSync(join(directory, folder), { recursive: true, encoding: "utf8" })
       for (const wanted of [
         ...["ipgate", "LICENSES", "README.md", "CHANGELOG.md"],
