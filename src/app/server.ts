@@ -89,10 +89,13 @@ export async function startServer(
     }
     const { allowlist, badRows } = await loadAllowlist(store, clock)
     if (badRows > 0)
-      log.error("the database holds rows that are no networks; they let nobody in", {
-        event: "db.error",
-        rows: badRows,
-      })
+      log.error(
+        "the database holds rows that are no networks, or not those that their text says; they let nobody in",
+        {
+          event: "db.error",
+          rows: badRows,
+        },
+      )
 
     path = await assembleWritePath(store, allowlist, clock, startedAt, metrics?.meter, (counts, by) =>
       logImport(counts, by, log),

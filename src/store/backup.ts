@@ -1,9 +1,8 @@
 // A consistent copy of the running database, whole and looked at before anybody gets it.
 
 import { chmodSync, closeSync, fsyncSync, mkdtempSync, openSync, rmSync } from "node:fs"
-import { Connection } from "./connection.ts"
+import { Connection, pragma } from "./connection.ts"
 import { damaged } from "./failures.ts"
-import { pragma } from "./ownership.ts"
 
 /**
  * Writes the state of one moment into a new file in a new folder `PATH.backup-…`, for the owner alone, and returns its

@@ -120,6 +120,12 @@ export class Connection {
   }
 }
 
+/** The first value that a PRAGMA tells. */
+export function pragma(connection: Connection, name: string): unknown {
+  const [row] = connection.execute(`PRAGMA ${name}`).rows
+  return row === undefined ? undefined : Object.values(row)[0]
+}
+
 /** The driver tells extended codes by their number only. */
 function named<T>(call: () => T): T {
   try {

@@ -1,9 +1,10 @@
 // The file in this process's hands: opened so that nobody else has it, looked at before it is written, given back whole.
 
 import { GateError } from "../core/errors.ts"
-import { Connection } from "./connection.ts"
+import { Connection, pragma } from "./connection.ts"
 import { damaged } from "./failures.ts"
 import { APPLICATION_ID, MIGRATIONS } from "./schema.ts"
+import { isSound } from "./soundness.ts"
 
 /** Milliseconds to wait for a lock. Short, because whoever holds this file holds it for as long as it runs. */
 const LOCK_TIMEOUT = 200
@@ -61,12 +62,6 @@ export function giveUpOwnership(connection: Connection): void {
   connection.close()
 }
 
-/** The first value that a PRAGMA tells. */
-export function pragma(connection: Connection, name: string): unknown {
-  const [row] = connection.execute(`PRAGMA ${name}`).rows
-  return row === undefined ? undefined : Object.values(row)[0]
-}
-
 function refuseForeign(connection: Connection, path: string): void {
   if (pragma(connection, "application_id") !== APPLICATION_ID) {
     throw new GateError("unavailable", `${path} is not an ipgate database; it was left as it is`, {
@@ -81,7 +76,7 @@ function refuseForeign(connection: Connection, path: string): void {
       { hint: "install the newer version again, or restore a backup from before it" },
     )
   }
-  if (pragma(connection, "quick_check(1)") !== "ok") throw damaged(path)
+  if (!isSound(connection, version)) throw damaged(path)
 }
 
 function setPragmas(connection: Connection): void {
