@@ -467,3 +467,46 @@ test(
       expect([name, mode(name)]).toEqual([name, "600"])
   },
 )
+
+test.concurrent(
+  fault(
+    "D-12",
+    "reads of the running server's database fail, and then succeed again",
+    "a list is 500 and never a part of it, decisions go on, and changes are refused or durable",
+  ),
+  async () => {
+    await using place = await Workplace.make()
+    const server = await place.serve()
+    // More pages than the database keeps in memory, so that a list has to be read from the disk.
+    const lines = Array.from({ length: 120_000 }, (_, i) => `10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`)
+    const file = await place.write("many.txt", `${LISTED}\n${lines.join("\n")}\n`)
+    expect((await server.ipgate("import", file)).code).toBe(0)
+    const before = await listed(server)
+    const failing = { calls: "pread64", error: "EIO" }
+    await withSystemFault(server.pid, place.database, failing, async () => {
+      for (const query of ["perm/list?limit=1000&offset=60000", "perm/list?limit=1000&offset=110000"]) {
+        const answer = await server.api("GET", `/api/whitelist/${query}`)
+        await answer.text()
+        expect([query, answer.status]).toEqual([query, 500])
+      }
+      expect(await server.decision(LISTED)).toBe(204)
+      expect(await server.decision("10.1.2.3")).toBe(204)
+      expect(await server.decision(ADDED)).toBe(401)
+      const status = await add(server, ADDED)
+      expect([204, 500]).toContain(status)
+      expect(await server.decision(ADDED)).toBe(status === 204 ? 204 : 401)
+      if (status === 204) await server.api("DELETE", `/api/whitelist/perm/${ADDED}`)
+    })
+    await recovered(server)
+    expect(await listed(server)).toEqual(before)
+    expect(await add(server, LATER)).toBe(204)
+    const isThere = (await server.decision(ADDED)) === 204
+    await server.kill()
+    const next = await place.serve()
+    expect(await listed(next)).toEqual(before)
+    expect(await next.read("/status")).toMatchObject({
+      perm_whitelist_count: lines.length + 2 + (isThere ? 1 : 0),
+    })
+    expect(await next.decision(LATER)).toBe(204)
+  },
+)
