@@ -16,21 +16,23 @@ export function isDoubtful(cause: unknown): boolean {
   return !(cause instanceof GateError) && !/^SQLITE_(CONSTRAINT|FULL)/.test(driverCode(cause))
 }
 
+/** What a code says that begins so; SQLite appends details to it. */
+const FAILURES: ReadonlyArray<readonly [code: string, what: string]> = [
+  ["SQLITE_FULL", "the disk is full"],
+  ["SQLITE_READONLY", "the database is read-only"],
+  // Before the codes of input and output, of which this is one.
+  ["SQLITE_IOERR_NOMEM", "the system gives no more memory"],
+  ["SQLITE_NOMEM", "the system gives no more memory"],
+  ["SQLITE_IOERR", "the disk reported an error"],
+  ["SQLITE_CORRUPT", "the database file is damaged"],
+]
+
 /** The error of a statement. */
 export function statementFailure(cause: unknown): GateError {
   if (cause instanceof GateError) return cause
   const code = driverCode(cause)
-  const what = code.startsWith("SQLITE_FULL")
-    ? "the disk is full"
-    : code.startsWith("SQLITE_READONLY")
-      ? "the database is read-only"
-      : code.startsWith("SQLITE_IOERR")
-        ? "the disk reported an error"
-        : code.startsWith("SQLITE_CORRUPT")
-          ? "the database file is damaged"
-          : code === ""
-            ? "the database reported an error"
-            : `the database reported ${code}`
+  const known = FAILURES.find(([beginning]) => code.startsWith(beginning))?.[1]
+  const what = known ?? `the database reported ${code === "" ? "an error" : code}`
   return new GateError("failed", `database failure: ${what}`, { cause })
 }
 

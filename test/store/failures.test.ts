@@ -14,6 +14,8 @@ describe("of a statement", () => {
     ["SQLITE_FULL", "the disk is full"],
     ["SQLITE_READONLY_DIRECTORY", "the database is read-only"],
     ["SQLITE_IOERR_FSYNC", "the disk reported an error"],
+    ["SQLITE_IOERR_NOMEM", "the system gives no more memory"],
+    ["SQLITE_NOMEM", "the system gives no more memory"],
     ["SQLITE_CORRUPT_VTAB", "the database file is damaged"],
     ["SQLITE_CONSTRAINT", "the database reported SQLITE_CONSTRAINT"],
     [undefined, "the database reported an error"],
