@@ -6,6 +6,7 @@ import { explainNetwork } from "../../src/core/explain.ts"
 import { Network } from "../../src/core/network.ts"
 import { quoted } from "../../src/core/printable.ts"
 import { UsageError } from "../exit.ts"
+import { explainWide } from "../wide-network.ts"
 import { type BulkFormat, COLUMNS } from "./bulk-format.ts"
 import { fromCsvField, parseCsv } from "./csv.ts"
 
@@ -24,15 +25,19 @@ export type ReadOptions = {
   /** For entries that name no lifetime and no reason of their own. */
   readonly ttlSeconds: number | null
   readonly reason: string | null
+  /** True if networks that let a large part of the internet in are meant. */
+  readonly force: boolean
   /** Told from time to time how many lines have been checked. */
   readonly progress: (lines: number) => void
 }
 
 const REPORT_EVERY = 50_000
 
-/** A row before it is understood: its place in the file, and its cells by column. */
+const plural = (place: "line" | "entry"): string => (place === "line" ? "lines" : "entries")
+
+/** A row before it is understood: its line in the file or its place in the array, from 1, and its cells by column. */
 type Cells = Partial<Record<(typeof COLUMNS)[number], string>>
-type Row = { readonly line: number; readonly cells: Cells }
+type Row = { readonly number: number; readonly cells: Cells }
 
 /** The entries of a file, as the gate takes them. */
 export type BulkLines = { readonly lines: Uint8Array<ArrayBuffer>; readonly count: number }
@@ -42,13 +47,18 @@ export function readBulk(bytes: Uint8Array, options: ReadOptions): BulkLines {
   const text = decode(bytes, options.name)
   const lines = new LineBuffer()
   const problems: string[] = []
+  // A JSON text need not have a line for each entry: its number in the array says where to look.
+  const place = options.format === "json" ? "entry" : "line"
   let rows = 0
+  let wide = false
   try {
-    for (const { line, cells } of rowsOf(text, options.format)) {
+    for (const { number, cells } of rowsOf(text, options.format)) {
       const entry = readRow(cells, options)
-      if (typeof entry !== "string")
-        lines.add(formatEntryLine(entry.network.toString(), entry.until, entry.reason ?? ""))
-      else problems.push(`line ${line}: ${entry}`)
+      const tooWide = typeof entry === "string" || options.force ? null : explainWide(entry.network)
+      if (tooWide !== null) wide = true
+      if (typeof entry === "string" || tooWide !== null)
+        problems.push(`${place} ${number}: ${tooWide ?? entry}`)
+      else lines.add(formatEntryLine(entry.network.toString(), entry.until, entry.reason ?? ""))
       if (++rows % REPORT_EVERY === 0) options.progress(rows)
     }
   } catch (cause) {
@@ -56,8 +66,11 @@ export function readBulk(bytes: Uint8Array, options: ReadOptions): BulkLines {
     problems.push(cause.message)
   }
   if (problems.length > 0) {
-    const bad = `${problems.length} bad ${problems.length === 1 ? "line" : "lines"}`
-    throw new UsageError(`${options.name}: ${bad}, nothing was changed\n${problems.join("\n")}`)
+    const bad = problems.length === 1 ? `1 bad ${place}` : `${problems.length} bad ${plural(place)}`
+    throw new UsageError(
+      `${options.name}: ${bad}, nothing was changed\n${problems.join("\n")}`,
+      wide ? "add --force if you mean networks that wide" : undefined,
+    )
   }
   if (rows === 0) throw new UsageError(`${options.name} holds no entry`)
   return { lines: lines.bytes(), count: rows }
@@ -111,7 +124,7 @@ function* valueRows(text: string): Generator<Row> {
     const value = text.slice(start, end)
     const comment = value.indexOf("#")
     const ip = (comment === -1 ? value : value.slice(0, comment)).trim()
-    if (ip !== "") yield { line, cells: { ip } }
+    if (ip !== "") yield { number: line, cells: { ip } }
     start = end + 1
   }
 }
@@ -124,8 +137,9 @@ function* csvRows(text: string): Generator<Row> {
       columns = fields.map((field) => field.trim().toLowerCase())
       const unknown = columns.find((column) => !(COLUMNS as readonly string[]).includes(column))
       if (unknown !== undefined || !columns.includes("ip")) {
+        const found = unknown === undefined ? "there is no ip" : `${quoted(unknown)} is none`
         throw new SyntaxError(
-          `line ${line}: the first line must name the columns: ip, and of ${COLUMNS.slice(1).join(", ")} those that are there`,
+          `line ${line}: the first line must name the columns: ip, and of ${COLUMNS.slice(1).join(", ")} those that are there; ${found}`,
         )
       }
       continue
@@ -133,7 +147,7 @@ function* csvRows(text: string): Generator<Row> {
     if (fields.length > columns.length)
       throw new SyntaxError(`line ${line}: there are more fields than columns`)
     const cells = Object.fromEntries(fields.map((field, i) => [columns?.[i], fromCsvField(field)]))
-    yield { line, cells }
+    yield { number: line, cells }
   }
 }
 
@@ -154,8 +168,7 @@ function* jsonRows(text: string): Generator<Row> {
         if (cell !== null && cell !== undefined) cells[column] = String(cell)
       }
     }
-    // A JSON text has no line for each entry: its number in the array says where to look.
-    yield { line: i + 1, cells }
+    yield { number: i + 1, cells }
   }
 }
 

@@ -17,6 +17,7 @@ type Options = {
   reason?: string
   prune?: boolean
   maxRemovals: string
+  force?: boolean
   dryRun?: boolean
 }
 
@@ -35,6 +36,7 @@ export function importCommand(env: CommandEnv): Command {
     .option("-r, --reason <text>", "the reason of temporary entries that name none")
     .option("--prune", "also remove permanent entries that the file does not name")
     .option("--max-removals <count>", "with --prune: change nothing if more than so many would go", "10")
+    .option("--force", "take networks wider than /8 (IPv4) or /32 (IPv6)")
     .option("--dry-run", "say what would be done, and do nothing")
     .addHelpText(
       "before",
@@ -60,6 +62,7 @@ export function importCommand(env: CommandEnv): Command {
         now,
         ttlSeconds: options.ttl === undefined ? null : readTtl(options.ttl),
         reason: options.reason || null,
+        force: options.force === true,
         progress: (lines) => progress.show(`checked ${lines} lines`),
       })
       const { counts, lines } = await env.withGate(async (gate) => {

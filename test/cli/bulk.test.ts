@@ -39,6 +39,15 @@ throughBothGates((world) => {
     expect((await world().run("check 203.0.113.8 10.1.2.3 203.0.113.7 -q")).code).toBe(0)
   })
 
+  test("import takes a wide network if it is told to", async () => {
+    const input = "0.0.0.0/0\n"
+    await world().do("import - --format values --force", { input })
+    expect(await world().addresses("list")).toEqual(["0.0.0.0/0"])
+    const exported = (await world().do("export")).out
+    expect((await world().run("import - --format csv", { input: exported })).code).toBe(2)
+    expect((await world().run("import - --format csv --force", { input: exported })).code).toBe(0)
+  })
+
   test("import takes lifetimes and reasons of the file, and of the options where the file names none", async () => {
     const input = "ip,ttl,reason\n203.0.113.7,1h,office\n203.0.113.8,,\n203.0.113.9,90s,\n"
     expect(
@@ -260,7 +269,21 @@ describe("what is refused changes nothing", () => {
         ["csv", `ip,list\n203.0.113.8,${"x".repeat(70)}\n`, [`perm or temp, not "${"x".repeat(64)}…"`]],
         ["json", "[", ["not valid JSON"]],
         ["json", "{}", ["must be an array"]],
-        ["json", '["203.0.113.8", 7, null]', ["line 2", "line 3"]],
+        ["json", '["203.0.113.8", 7, null]', ["2 bad entries", "entry 2:", "entry 3:"]],
+        [
+          "values",
+          "203.0.113.8\n0.0.0.0/0\n2001::/31\n10.0.0.0/8\n",
+          [
+            "2 bad lines",
+            "line 2: 0.0.0.0/0 is wider than /8",
+            "line 3: 2001::/31 is wider than /32",
+            "  add --force if you mean",
+          ],
+        ],
+        ["csv", "ip,ttl\n0.0.0.0/1,1h\n", ["1 bad line", "line 2: 0.0.0.0/1 is wider than /8"]],
+        ["json", '["::/0"]', ["1 bad entry", "entry 1: ::/0 is wider than /32"]],
+        ["csv", "ip;ttl\n203.0.113.8;1h\n", ['"ip;ttl" is none']],
+        ["csv", "ttl\n1h\n", ["there is no ip"]],
         ["values", "203.0.113.8\0\n", ["is not UTF-8 text"]],
       ] as const)("%s %j", async (format, input, messages) => {
         const before = await world().state()
