@@ -5,7 +5,7 @@ import type { ListName } from "../src/core/entry.ts"
 import { GateError, type GateErrorCode } from "../src/core/errors.ts"
 import type { Network } from "../src/core/network.ts"
 import type { CommandEnv } from "./command-env.ts"
-import { EXIT } from "./exit.ts"
+import { EXIT, failureOf } from "./exit.ts"
 
 /** What became of one target on one list. */
 export type ChangeResult = {
@@ -16,6 +16,8 @@ export type ChangeResult = {
   readonly action: AuditAction | null
   readonly expires?: string | null
   readonly message?: string
+  /** Of an error that ended the run, so that nothing behind it was tried. */
+  readonly exitCode?: number
   /** Members that only one command has. */
   readonly extra?: Readonly<Record<string, unknown>>
   /** The same for people. */
@@ -27,21 +29,32 @@ const ENDS_THE_RUN: readonly GateErrorCode[] = ["unauthorized", "forbidden", "un
 
 /**
  * Tries the change on every target. One that the database refuses does not keep the others from being tried; a gate
- * that is out of reach, or refuses the token, ends the run.
+ * that is out of reach, or refuses the token, ends the run. If that happens to the first target, it throws; later on
+ * the error is the last result, so that nobody takes what was done before for not done.
  */
 export async function eachTarget(
   networks: readonly Network[],
   change: (network: Network) => Promise<ChangeResult[]>,
 ): Promise<ChangeResult[]> {
   const results: ChangeResult[] = []
-  for (const network of networks) {
+  for (const [i, network] of networks.entries()) {
     try {
       results.push(...(await change(network)))
     } catch (error) {
-      if (!(error instanceof GateError) || ENDS_THE_RUN.includes(error.code)) throw error
+      if (!(error instanceof GateError)) throw error
+      const ends = ENDS_THE_RUN.includes(error.code)
+      if (ends && results.length === 0) throw error
       const ip = network.toString()
       const { message } = error
-      results.push({ ip, list: null, result: "error", action: null, message, line: `${ip}: ${message}` })
+      const failed = { ip, list: null, result: "error", action: null, message } as const
+      if (!ends) {
+        results.push({ ...failed, line: `${ip}: ${message}` })
+        continue
+      }
+      const left = networks.length - i - 1
+      const rest = left === 0 ? "" : ` (${left} more not tried)`
+      results.push({ ...failed, exitCode: failureOf(error).exitCode, line: `${ip}: ${message}${rest}` })
+      break
     }
   }
   return results
@@ -49,7 +62,7 @@ export async function eachTarget(
 
 export type ReportOptions = { readonly dryRun: boolean; readonly errorUnchanged: boolean }
 
-/** Prints the results and sets the exit code: 1 if any failed, 3 if nothing changed and that was asked for. */
+/** Prints the results and sets the exit code: that of an error that ended the run, 1 if any failed, 3 if nothing changed and that was asked for. */
 export function reportChanges(
   { out, exitWith }: CommandEnv,
   results: readonly ChangeResult[],
@@ -80,6 +93,6 @@ export function reportChanges(
     else out.line(dryRun && isChange(result) ? `would have ${result.line}` : result.line)
     if (result.warning !== undefined) out.warn(result.warning)
   }
-  if (failed) exitWith(EXIT.failed)
+  if (failed) exitWith(results.at(-1)?.exitCode ?? EXIT.failed)
   else if (!changed && errorUnchanged) exitWith(EXIT.unchanged)
 }

@@ -2,6 +2,7 @@
 
 import { Command } from "commander"
 import type { ListName } from "../../src/core/entry.ts"
+import { GateError } from "../../src/core/errors.ts"
 import type { Gate, Match } from "../../src/core/gate.ts"
 import type { Network } from "../../src/core/network.ts"
 import { matchToJson } from "../../src/wire/answers.ts"
@@ -58,7 +59,7 @@ async function deny(
   for (const list of lists) {
     const removed = dryRun
       ? await isListed(gate, network, list)
-      : (await removeFrom(gate, network, list)) === "removed"
+      : (await removeFrom(gate, network, list, lists)) === "removed"
     if (removed) removedFrom.push(list)
   }
   const { matches } = await gate.check(network)
@@ -84,8 +85,23 @@ async function deny(
   }))
 }
 
-function removeFrom(gate: Gate, network: Network, list: ListName): Promise<"removed" | "absent"> {
-  return list === "perm" ? gate.removePermanent(network) : gate.removeTemporary(network)
+async function removeFrom(
+  gate: Gate,
+  network: Network,
+  list: ListName,
+  lists: readonly ListName[],
+): Promise<"removed" | "absent"> {
+  if (list === "temp") return gate.removeTemporary(network)
+  try {
+    return await gate.removePermanent(network)
+  } catch (cause) {
+    // A token may be good for temporary entries alone, and who typed no --perm does not think of the other list.
+    if (!(cause instanceof GateError) || cause.code !== "forbidden" || !lists.includes("temp")) throw cause
+    throw new GateError("forbidden", cause.message, {
+      cause,
+      hint: "without --temp, deny also means the permanent list",
+    })
+  }
 }
 
 function describe({ list, ip }: Match): string {

@@ -23,7 +23,7 @@ export async function importFile(
 ): Promise<ImportRun> {
   const startedAt = performance.now()
   const child = lab.start(
-    [...lab.cores.load, builtBinary(), "import", file, "--json", ...args],
+    [...lab.cores.load, builtBinary(), "import", file, "--force", "--json", ...args],
     lab.environment(server),
   )
   // Not what wait() tells of the child: that begins with the memory of the bench, which forked it.

@@ -136,7 +136,8 @@ describe("a command with a named token", () => {
           command,
           4,
           "",
-          "ipgate: the token helper may read, but change nothing and make no backup\n",
+          "ipgate: the token helper may read, but change nothing and make no backup\n" +
+            (command.startsWith("deny") ? "  without --temp, deny also means the permanent list\n" : ""),
         ])
       }
       const { err } = await world.run("allow 192.0.2.1 --json", settings)
@@ -169,6 +170,30 @@ describe("a command with a named token", () => {
       expect((await world.run("allow 192.0.2.1", settings)).code).toBe(4)
       expect((await world.run("allow 192.0.3.1 --ttl 1h", settings)).code).toBe(4)
       expect(await world.addresses()).toEqual([])
+    })
+  })
+
+  test("is told what was done before a target that the token is not good for, and what was not tried", async () => {
+    await withToken("--scope temp-only --max-ttl 1h --within 192.0.2.0/24", async (world, settings) => {
+      const mixed = "192.0.2.1 192.0.3.1 192.0.2.2"
+      const { code, out, err } = await world.run(`allow ${mixed} --ttl 1h`, settings)
+      expect(code).toBe(4)
+      expect(out).toStartWith("allowed 192.0.2.1 until ")
+      expect(err).toStartWith("ipgate: 192.0.3.1: the token helper may check")
+      expect(err).toEndWith("and nothing else (1 more not tried)\n")
+      expect(await world.addresses()).toEqual(["192.0.2.1"])
+
+      const removed = await world.run(`deny ${mixed} --temp --json`, settings)
+      expect([removed.code, removed.err]).toEqual([4, ""])
+      expect(JSON.parse(removed.out)).toMatchObject({
+        changed: true,
+        results: [
+          { ip: "192.0.2.1", result: "removed" },
+          { ip: "192.0.3.1", result: "error", message: expect.stringContaining("the token helper may") },
+        ],
+      })
+      expect(await world.addresses()).toEqual([])
+      expect((await world.run("deny 192.0.3.1 192.0.2.1 --temp", settings)).out).toBe("")
     })
   })
 
