@@ -38,6 +38,10 @@ export class BackupFile {
    * unless that was asked for; and in any case what is no file, and a database that is in use.
    */
   static begin(path: string, mayReplace: boolean): BackupFile {
+    // Elsewhere it is standard input or output, so nobody means a file of this name.
+    if (path === "-") {
+      throw new UsageError("a backup goes into a file, not to standard output", "give the name of a file")
+    }
     const stats = lstatSync(path, { throwIfNoEntry: false })
     if (stats !== undefined && !mayReplace) throw exists(path)
     // A name is replaced, and nothing written into what has it: for the superuser, /dev/null would be a backup then.
@@ -48,14 +52,16 @@ export class BackupFile {
     if (existsSync(`${path}-wal`)) {
       throw new UsageError(
         `${path} is in use as a database: its log ${path}-wal is there`,
-        "give another name",
+        `give another name; or, if nothing works on that database any more, remove ${path}-wal first`,
       )
     }
     try {
       const draft = `${mkdtempSync(`${path}.part-`)}/database`
       return new BackupFile(path, draft, openSync(draft, "wx+", 0o600), mayReplace)
     } catch (cause) {
-      throw new UsageError(`${path} cannot be written: ${messageOf(cause)}`)
+      const isMissing = (cause as NodeJS.ErrnoException).code === "ENOENT"
+      const why = isMissing ? `the directory ${dirname(path)} does not exist` : messageOf(cause)
+      throw new UsageError(`${path} cannot be written: ${why}`)
     }
   }
 

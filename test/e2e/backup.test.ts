@@ -101,7 +101,27 @@ test("a copy is made off-line too, and not over a file that is there", async () 
   ])
   expect((await place.ipgate(["--offline", "backup", copy, "--force"])).code).toBe(0)
   const nowhere = await place.ipgate(["--offline", "backup", place.path("nowhere/copy.db")])
-  expect([nowhere.code, nowhere.stderr]).toEqual([2, expect.stringContaining("cannot be written")])
+  expect([nowhere.code, nowhere.stderr]).toEqual([
+    2,
+    `ipgate: ${place.path("nowhere/copy.db")} cannot be written: the directory ${place.path("nowhere")} does not exist\n`,
+  ])
+  const output = await place.ipgate(["--offline", "backup", "-"])
+  expect([output.code, output.stderr]).toEqual([
+    2,
+    "ipgate: a backup goes into a file, not to standard output\n  give the name of a file\n",
+  ])
+})
+
+test("a copy that was looked into says what keeps the next one from taking its place", async () => {
+  await using place = await Workplace.make()
+  const server = await place.serve()
+  const copy = place.path("copy.db")
+  expect((await server.ipgate("backup", copy)).code).toBe(0)
+  expect((await place.ipgate(["--offline", "--db", copy, "list"])).code).toBe(0)
+  const again = await server.ipgate("backup", copy, "--force")
+  expect([again.code, again.stderr]).toEqual([2, expect.stringContaining(`remove ${copy}-wal first`)])
+  rmSync(`${copy}-wal`)
+  expect((await server.ipgate("backup", copy, "--force")).code).toBe(0)
 })
 
 test("a copy takes the place of no database in use, of no device and of no folder", async () => {
