@@ -43,11 +43,17 @@ export function readServerSettings(env: CommandEnv, flags: Flags, purpose: Purpo
       throw new ServeConfigError(
         error.message,
         { cause: error },
-        error instanceof TokenError ? error.hint : undefined,
+        error instanceof TokenError ? (error.hint ?? hintOfMissing(error)) : undefined,
       )
     }
     throw error
   }
+}
+
+/** A client is told to name another file; whoever starts a server may as well make this one. */
+function hintOfMissing({ cause }: TokenError): string | undefined {
+  if ((cause as NodeJS.ErrnoException | undefined)?.code !== "ENOENT") return undefined
+  return "make it: (umask 077; openssl rand -hex 32 > FILE); or name none, and serve makes one in the state directory"
 }
 
 function readTokens(

@@ -6,6 +6,7 @@ import { dirname } from "node:path"
 
 export const SHORTEST_TOKEN = 32
 const OTHERS = 0o007
+const FORM = `a line holds one token of at least ${SHORTEST_TOKEN} characters: openssl rand -hex 32 makes one`
 
 /** The token file cannot be used: missing, empty, too short, or open to everybody. */
 export class TokenError extends Error {
@@ -47,7 +48,7 @@ export function readTokenFile(path: string): string[] {
     )
   }
   const tokens = content.split(/\r?\n/).filter((line) => line !== "")
-  if (tokens.length === 0) throw new TokenError(`the token file ${path} is empty`)
+  if (tokens.length === 0) throw new TokenError(`the token file ${path} is empty`, { hint: FORM })
   for (const token of tokens) checkToken(token, `the token file ${path}`)
   return tokens
 }
@@ -55,10 +56,10 @@ export function readTokenFile(path: string): string[] {
 /** Throws `TokenError` for text that is no token. The message names the place and never the token. */
 export function checkToken(token: string, where: string): void {
   if (token.length < SHORTEST_TOKEN) {
-    throw new TokenError(`${where} holds a token of fewer than ${SHORTEST_TOKEN} characters`)
+    throw new TokenError(`${where} holds a token of fewer than ${SHORTEST_TOKEN} characters`, { hint: FORM })
   }
   if (!/^[\x21-\x7e]+$/.test(token))
-    throw new TokenError(`${where} holds a token with spaces or special characters`)
+    throw new TokenError(`${where} holds a token with spaces or special characters`, { hint: FORM })
 }
 
 /** Makes a file with one new token of 256 random bits, mode 0600, unless the file exists. True if it was made. */

@@ -51,6 +51,7 @@ describe(
     const withServer = (environment: Record<string, string> = {}) => ({
       environment: { IPGATE_SERVER: server.url, ...environment },
     })
+    const form = "  a line holds one token of at least 32 characters: openssl rand -hex 32 makes one\n"
     const hint = "  give a token file that you can read with --token-file or IPGATE_TOKEN_FILE\n"
 
     test.each(COMMANDS)("that is missing is exit 4 for %s", async (command) => {
@@ -70,11 +71,11 @@ describe(
     })
 
     test.each([
-      ["open to others", `${TOKEN}\n`, 0o604, "is open to other users: chmod 0640"],
-      ["too short", "short\n", 0o600, "holds a token of fewer than 32 characters"],
-      ["empty", "\n\n", 0o600, "is empty"],
-      ["with spaces", `${TOKEN} x\n`, 0o600, "holds a token with spaces or special characters"],
-    ])("in a file that is %s is exit 4", async (_, content, mode, message) => {
+      ["open to others", `${TOKEN}\n`, 0o604, "is open to other users: chmod 0640", hint],
+      ["too short", "short\n", 0o600, "holds a token of fewer than 32 characters", form],
+      ["empty", "\n\n", 0o600, "is empty", form],
+      ["with spaces", `${TOKEN} x\n`, 0o600, "holds a token with spaces or special characters", form],
+    ])("in a file that is %s is exit 4", async (_, content, mode, message, hint) => {
       const path = machine.file("token", content, mode)
       const { code, out, err } = await machine.run(`list --token-file ${path}`, withServer())
       expect({ code, out }).toEqual({ code: 4, out: "" })

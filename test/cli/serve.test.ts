@@ -157,7 +157,7 @@ describe("exit 78, with and without --check", () => {
       "a token file that is not there",
       nothing,
       options("--token-file /proc/no/such"),
-      "/proc/no/such does not exist",
+      "/proc/no/such does not exist\n  make it: ",
     ],
     [
       "a token file open to others",
