@@ -2,7 +2,9 @@
 
 import { Command } from "commander"
 import { type KeyOrigin, SECRET } from "../../src/config/config.ts"
+import { ConfigError } from "../../src/config/config-error.ts"
 import { configPaths } from "../../src/config/config-file.ts"
+import { findConfigFile } from "../../src/config/settings.ts"
 import type { CommandEnv } from "../command-env.ts"
 import { EXIT } from "../exit.ts"
 import { readServerSettings } from "../server-settings.ts"
@@ -84,13 +86,23 @@ function pathCommand(env: CommandEnv): Command {
 `,
     )
     .action(() => {
-      const { file } = env.explainedConfig()
+      // Not what stands in it: whoever is about to correct a mistake has to find the file.
+      const file = configFileOf(env)
       const searched = configPaths(env.process.environment)
       if (env.out.isJson) env.out.json({ file, searched })
       else if (file !== null) env.out.line(file)
       else env.out.warn(`there is no configuration file; these are looked for: ${searched.join(", ")}`)
       if (file === null) env.exitWith(EXIT.failed)
     })
+}
+
+/** Throws `ConfigError` for a file that is named and is not there. */
+function configFileOf({ options, process }: CommandEnv): string | null {
+  const problems: string[] = []
+  const flags = options.config === undefined ? {} : { config: options.config }
+  const found = findConfigFile({ flags, env: process.environment, read: process.readFile }, problems)
+  if (problems.length > 0) throw new ConfigError(problems.join("\n"))
+  return found?.path ?? null
 }
 
 function printFile({ out }: CommandEnv, origins: readonly KeyOrigin[]): void {

@@ -11,9 +11,10 @@ import {
   clientIpHeader,
   databasePath,
   idleTimeout,
-  listenAddress,
   listenAddresses,
+  metricsAddress,
   oneOf,
+  serverAddress,
   socketMode,
   trustedProxies,
 } from "./values.ts"
@@ -82,12 +83,21 @@ export function explainConfig(sources: ConfigSources): ExplainedConfig {
   const problems: string[] = []
   const settings = findSettings(sources, problems)
   const config = meaning(sources, settings, problems)
-  if (problems.length > 0) throw new ConfigError(problems.join("\n"))
+  if (problems.length > 0) throw new ConfigError(inOrder(problems, settings.file?.path).join("\n"))
   return {
     config,
     file: settings.file?.path ?? null,
     origins: CONFIG_KEYS.map(({ key }) => originOf(key, config, settings, sources.env)),
   }
+}
+
+/** Those of the file by line, as whoever corrects it goes through it; then the others. */
+function inOrder(problems: readonly string[], file: string | undefined): readonly string[] {
+  const lineOf = (problem: string) => {
+    const isInFile = file !== undefined && problem.startsWith(`${file}:`)
+    return isInFile ? Number.parseInt(problem.slice(file.length + 1), 10) : Number.MAX_SAFE_INTEGER
+  }
+  return problems.toSorted((a, b) => lineOf(a) - lineOf(b))
 }
 
 function meaning({ env, userId, isSocket }: ConfigSources, settings: Settings, problems: string[]): Config {
@@ -97,15 +107,19 @@ function meaning({ env, userId, isSocket }: ConfigSources, settings: Settings, p
     settings.list(key) ?? { value: fallbackOf(key) as readonly string[], where: "default" }
   const proxiesSet = settings.list("auth.trusted_proxies") !== null
   const database = settings.text("database.url")
-  const metrics = text("metrics.listen")
+  const server = settings.text("client.server")
+  const listen = listenAddresses(list("server.listen"), proxiesSet, problems)
   return {
     server:
-      settings.text("client.server")?.value ??
-      (isSocket(LOCAL_SOCKET) ? `unix:${LOCAL_SOCKET}` : DEFAULT_LISTEN),
+      server !== null
+        ? serverAddress(server, problems)
+        : isSocket(LOCAL_SOCKET)
+          ? `unix:${LOCAL_SOCKET}`
+          : DEFAULT_LISTEN,
     ...tokenFiles(env, settings),
     token: env.IPGATE_TOKEN ?? null,
     databasePath: database === null ? `${stateDirectory}/ipgate.db` : databasePath(database, problems),
-    listen: listenAddresses(list("server.listen"), proxiesSet, problems),
+    listen,
     socketMode: socketMode(text("server.socket_mode"), problems),
     socketGroup: settings.text("server.socket_group")?.value ?? null,
     idleTimeout: idleTimeout(text("server.idle_timeout"), problems),
@@ -114,7 +128,7 @@ function meaning({ env, userId, isSocket }: ConfigSources, settings: Settings, p
     logLevel: oneOf("log.level", LOG_LEVELS, text("log.level"), problems),
     logFormat: oneOf("log.format", ["auto", "journal", "text", "json"], text("log.format"), problems),
     logRefusals: oneOf("log.refusals", ["summary", "none"], text("log.refusals"), problems) === "summary",
-    metricsListen: metrics.value === "" ? null : listenAddress(metrics, problems),
+    metricsListen: metricsAddress(text("metrics.listen"), listen, problems),
     stateDirectory,
   }
 }

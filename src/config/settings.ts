@@ -54,11 +54,22 @@ function loadFile(
   read: (path: string) => string | null,
   problems: string[],
 ): ConfigFile | null {
+  const found = findConfigFile({ flags, env, read }, problems)
+  return found === null ? null : readConfigFile(found.path, found.source, problems)
+}
+
+/** The one file that is read, and its text; `null` if there is none. One that is named and missing is a problem. */
+export function findConfigFile(
+  { flags, env, read }: Pick<ConfigSources, "flags" | "env" | "read">,
+  problems: string[],
+): { readonly path: string; readonly source: string } | null {
   const named = (flags.config as string | undefined) ?? env.IPGATE_CONFIG
   for (const path of named !== undefined ? [named] : configPaths(env)) {
     const source = read(path)
-    if (source !== null) return readConfigFile(path, source, problems)
+    if (source !== null) return { path, source }
   }
-  if (named !== undefined) problems.push(`${named}: the configuration file does not exist or cannot be read`)
+  if (named === "") problems.push("the configuration file has no name: unset IPGATE_CONFIG, or give a path")
+  else if (named !== undefined)
+    problems.push(`${named}: the configuration file does not exist or cannot be read`)
   return null
 }

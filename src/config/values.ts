@@ -18,6 +18,9 @@ const LONGEST_IDLE = 255
 export function listenAddresses({ value, where }: List, proxiesSet: boolean, problems: string[]) {
   const addresses = value.flatMap((text) => listenAddress({ value: text, where }, problems) ?? [])
   if (value.length === 0) problems.push(`${where}: no listen address is given`)
+  const names = addresses.map(formatListenAddress)
+  const twice = addresses.find((address, i) => !isAnyPort(address) && names.indexOf(names[i] as string) < i)
+  if (twice !== undefined) problems.push(`${where}: ${formatListenAddress(twice)} is there twice`)
   const open = addresses.find((address) => !isLocal(address))
   if (open !== undefined && !proxiesSet) {
     problems.push(
@@ -36,6 +39,40 @@ export function listenAddress({ value, where }: Text, problems: string[]): Liste
     )
   }
   return address
+}
+
+/** Where the metrics answer; `null` for nowhere. It must be another address than those of the server. */
+export function metricsAddress(
+  given: Text,
+  server: readonly ListenAddress[],
+  problems: string[],
+): ListenAddress | null {
+  if (given.value === "") return null
+  const address = listenAddress(given, problems)
+  if (address === null || isAnyPort(address)) return address
+  const name = formatListenAddress(address)
+  if (server.some((one) => formatListenAddress(one) === name)) {
+    problems.push(
+      `${given.where}: metrics.listen is ${name}, where the server listens: give it a port of its own, such as 127.0.0.1:9765`,
+    )
+  }
+  return address
+}
+
+/** Port 0 is another one each time. */
+function isAnyPort(address: ListenAddress): boolean {
+  return address.kind === "tcp" && address.port === 0
+}
+
+/** Where clients find the server: `host:port`, a URL of HTTP, or `unix:/path`. Only what can be none of them is a problem. */
+export function serverAddress({ value, where }: Text, problems: string[]): string {
+  const isOther = /^(?!https?:)[a-z][a-z0-9+.-]*:\/\//.test(value) || /^unix:(?!\/)/.test(value)
+  if (value === "" || isOther) {
+    problems.push(
+      `${where}: the server is ${quoted(value)}: use host:port, a URL with http or https, or unix:/path`,
+    )
+  }
+  return value
 }
 
 export function trustedProxies({ value, where }: List, problems: string[]): TrustedProxies {

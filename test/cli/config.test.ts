@@ -133,6 +133,18 @@ describe("path", () => {
     expect((await machine.run("config path", { environment: { IPGATE_CONFIG: path } })).out).toBe(`${path}\n`)
   })
 
+  test("also of one with a mistake, and not of one that is missing or has no name", async () => {
+    const path = machine.file(NAME, "[server\n")
+    expect(await machine.run("config path")).toEqual({ code: 0, out: `${path}\n`, err: "" })
+    const missing = await machine.run("config path --config /proc/no/such")
+    expect([missing.code, missing.out]).toEqual([2, ""])
+    const nameless = await machine.run("config path", { environment: { IPGATE_CONFIG: "" } })
+    expect([nameless.code, nameless.err]).toEqual([
+      2,
+      "ipgate: the configuration file has no name: unset IPGATE_CONFIG, or give a path\n",
+    ])
+  })
+
   test("none: exit 1, and where one is looked for", async () => {
     const { code, out, err } = await machine.run("config path")
     expect({ code, out }).toEqual({ code: 1, out: "" })

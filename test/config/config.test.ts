@@ -379,14 +379,51 @@ describe("a file that makes no sense", () => {
       'url = "libsql://db.example"',
     ].join("\n")
     expect(problems({ ...toml(text), env: { IPGATE_TRUSTED_PROXIES: "10.0.0.5/8 nobody" } })).toEqual([
+      // By line, as whoever corrects the file goes through it.
+      `${SYSTEM_FILE}:2: "nonsense" is no listen address: use 127.0.0.1:8765, [::1]:8765 or unix:/path`,
+      `${SYSTEM_FILE}:5: client_ip_header is "CF-Connecting-IP": use X-Real-IP or X-Forwarded-For`,
       `${SYSTEM_FILE}:6: unknown key "auth.token_fil"; did you mean auth.token_file?`,
       `${SYSTEM_FILE}:9: the database "libsql://db.example" is no file: use file:/path/to/ipgate.db`,
-      `${SYSTEM_FILE}:2: "nonsense" is no listen address: use 127.0.0.1:8765, [::1]:8765 or unix:/path`,
       'IPGATE_TRUSTED_PROXIES: trusted_proxies: "10.0.0.5/8" has host bits set; did you mean 10.0.0.0/8 or 10.0.0.5?',
       'IPGATE_TRUSTED_PROXIES: trusted_proxies: "nobody" is not an IP address or CIDR',
-      `${SYSTEM_FILE}:5: client_ip_header is "CF-Connecting-IP": use X-Real-IP or X-Forwarded-For`,
     ])
   })
+
+  test("two listeners at one address", () => {
+    const metrics = (where: string, address: string) => [
+      `${where}: metrics.listen is ${address}, where the server listens: give it a port of its own, such as 127.0.0.1:9765`,
+    ]
+    expect(problems({ flags: { metricsListen: "127.0.0.1:8765" } })).toEqual(
+      metrics("command line", "127.0.0.1:8765"),
+    )
+    const listen = '[server]\nlisten = ["unix:/a", "[::1]:1"]\n'
+    expect(problems(toml(`${listen}[metrics]\nlisten = "[::1]:1"`))).toEqual(
+      metrics(`${SYSTEM_FILE}:4`, "[::1]:1"),
+    )
+    expect(problems(toml(`${listen}[metrics]\nlisten = "127.0.0.1:1"`))).toEqual([])
+    expect(problems({ flags: { listen: ["127.0.0.1:1", "unix:/a", "127.0.0.1:1"] } })).toEqual([
+      "command line: 127.0.0.1:1 is there twice",
+    ])
+    // The system chooses another port each time.
+    const any = "127.0.0.1:0"
+    expect(problems({ flags: { listen: [any, any], metricsListen: any } })).toEqual([])
+  })
+
+  test.each(["", "ftp://example.org", "tcp://127.0.0.1:8765", "unix:run/ipgate.sock"])(
+    "no server: %j",
+    (text) => {
+      expect(problems({ env: { IPGATE_SERVER: text } })).toEqual([
+        `IPGATE_SERVER: the server is "${text}": use host:port, a URL with http or https, or unix:/path`,
+      ])
+    },
+  )
+
+  test.each(["127.0.0.1:8765", "example.org", "http://[::1]:8765/", "https://example.org", "unix:/run/x"])(
+    "a server: %j",
+    (text) => {
+      expect(load({ env: { IPGATE_SERVER: text } }).server).toBe(text)
+    },
+  )
 
   test(fault("H-08", "listeners beyond this machine without a list of trusted proxies", "refused"), () => {
     const problem = (where: string, address: string) => [
