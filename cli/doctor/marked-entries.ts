@@ -2,6 +2,7 @@
 
 import { randomBytes } from "node:crypto"
 import { Address } from "../../src/core/address.ts"
+import { GateError, type GateErrorCode } from "../../src/core/errors.ts"
 import type { Gate } from "../../src/core/gate.ts"
 import { Network } from "../../src/core/network.ts"
 
@@ -9,15 +10,22 @@ import { Network } from "../../src/core/network.ts"
 const LIFETIME = 300
 export const REASON = "ipgate doctor: a test entry, removed when the test is over"
 
+const REFUSALS: readonly GateErrorCode[] = ["forbidden", "unauthorized"]
+
 export class MarkedEntries {
   private readonly held = new Map<string, Network>()
 
   constructor(private readonly gate: Gate) {}
 
   async add(network: Network): Promise<void> {
-    // Noted first: an answer that is lost on its way may have been a yes.
+    // Noted first: an answer that is lost on its way may have been a yes. A refusal is none.
     this.held.set(network.toString(), network)
-    await this.gate.addTemporary({ network, ttlSeconds: LIFETIME, reason: REASON })
+    try {
+      await this.gate.addTemporary({ network, ttlSeconds: LIFETIME, reason: REASON })
+    } catch (error) {
+      if (error instanceof GateError && REFUSALS.includes(error.code)) this.held.delete(network.toString())
+      throw error
+    }
   }
 
   async remove(network: Network): Promise<void> {

@@ -271,6 +271,17 @@ describe("--via", () => {
     expect((await machine.run(`doctor --via ${server?.url}/`, { environment: wrong })).code).toBe(4)
   })
 
+  test("a token that may not change the lists: exit code 4, and no word of entries that there are none of", async () => {
+    const environment = await install()
+    const { out } = await machine.run("token create reader --scope read", { environment })
+    const reader = { ...environment, IPGATE_TOKEN_FILE: machine.file("reader-token", out) }
+    expect(await machine.run(`doctor --via ${server?.url}/auth`, { environment: reader })).toEqual({
+      code: 4,
+      out: "",
+      err: "ipgate: the token reader may read, but change nothing and make no backup\n",
+    })
+  })
+
   // The server itself in place of a proxy: everybody gets a 404, and nobody is asked about.
   test("a chain without a proxy that asks: one finding, for people and for programs", async () => {
     const environment = await install()
