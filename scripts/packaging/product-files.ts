@@ -23,7 +23,8 @@ const EXAMPLES = [
   ["nginx", "nginx.conf"],
   ["caddy", "Caddyfile"],
   ["haproxy", "haproxy.cfg"],
-  ["traefik", "traefik.yml"],
+  // Traefik takes a traefik.yml where it starts for its static configuration.
+  ["traefik", "traefik-ipgate.yml"],
   ["envoy", "envoy.yaml"],
 ] as const
 
@@ -46,7 +47,8 @@ export async function productFiles(root: string, scratch: string): Promise<Produ
       .toSorted()
       .map(async (name) => file("man", name, await Bun.file(join(pages, name)).text())),
     ...EXAMPLES.map(async ([proxy, name]) => file("examples", name, await ipgate("proxy", proxy))),
-    file("examples", "haproxy-auth.lua", await ipgate("proxy", "haproxy", "--lua")),
+    // As haproxy.cfg calls it.
+    file("examples", "ipgate.lua", await ipgate("proxy", "haproxy", "--lua")),
     ...MONITORING.map(async (path) => file("examples", basename(path), await copied(path))),
     ...DOCUMENTS.map(async (path) => file("doc", basename(path), await copied(path))),
     file("doc", "LICENSES", await licences(root, { forDebian: false })),
@@ -60,5 +62,5 @@ function file(kind: ProductFile["kind"], name: string, content: string): Product
 
 /** No configuration of the machine that makes a release may show in it. */
 function neutral(scratch: string): Record<string, string> {
-  return { IPGATE_CONFIG: "/dev/null", IPGATE_SERVER: "", HOME: scratch, NO_COLOR: "1" }
+  return { IPGATE_CONFIG: "/dev/null", IPGATE_SERVER: "127.0.0.1:8765", HOME: scratch, NO_COLOR: "1" }
 }

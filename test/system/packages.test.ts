@@ -64,6 +64,7 @@ describe.skipIf(!isPossible)("a release", () => {
           "man/ipgate.toml.5",
         ],
         ...["examples/nginx.conf", "examples/Caddyfile", "examples/haproxy.cfg", "examples/envoy.yaml"],
+        ...["examples/ipgate.lua", "examples/traefik-ipgate.yml"],
       ]) {
         expect(files).toContain(wanted)
         expect(readFileSync(join(directory, folder, wanted)).length, wanted).toBeGreaterThan(80)
