@@ -11,6 +11,8 @@ import { UsageError } from "./exit.ts"
 export type OpenGate = {
   readonly gate: Gate
   readonly tokens: TokenRegistry
+  /** The database that was made because there was none: a name with a typing error, perhaps. */
+  readonly madeDatabaseAt: string | null
   readonly close: () => Promise<void>
 }
 
@@ -23,7 +25,8 @@ export async function connect(
   if (options.offline) {
     if (options.server !== undefined) throw new UsageError("--offline and --server exclude each other")
     const { openLocalGate } = await import("../src/app/local.ts")
-    return openLocalGate(config.databasePath, process.clock)
+    const { gate, tokens, created, close } = await openLocalGate(config.databasePath, process.clock)
+    return { gate, tokens, madeDatabaseAt: created ? config.databasePath : null, close }
   }
   if (options.db !== undefined) {
     throw new UsageError(
@@ -35,6 +38,7 @@ export async function connect(
   return {
     gate: openRemoteGate(config.server, token),
     tokens: openRemoteTokens(config.server, token),
+    madeDatabaseAt: null,
     close: async () => {},
   }
 }

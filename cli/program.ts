@@ -110,6 +110,12 @@ export function buildProgram(
   const program = new Command("ipgate")
   async function connected<T>(use: (opened: OpenGate) => Promise<T>): Promise<T> {
     const opened = await connect(env.options, env.config(), process)
+    const { madeDatabaseAt } = opened
+    if (madeDatabaseAt !== null) {
+      env.out.warn(
+        `made a new, empty database ${madeDatabaseAt}, because there was none: nobody is let in yet`,
+      )
+    }
     try {
       return await use(opened)
     } finally {

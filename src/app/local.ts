@@ -9,15 +9,17 @@ import { loadDriver } from "../store/load-driver.ts"
 import { loadAllowlist } from "./load-allowlist.ts"
 import { assembleWritePath } from "./write-path.ts"
 
-/** Rejects with `unavailable` if a server holds the database. `close` gives it free at the latest with the process. */
+/**
+ * Makes the database if there is none, which `created` tells. Rejects with `unavailable` if a server holds it. `close` gives it free at the latest with the process.
+ */
 export async function openLocalGate(
   path: string,
   clock: Clock,
-): Promise<{ gate: Gate; tokens: TokenRegistry; close: () => Promise<void> }> {
+): Promise<{ gate: Gate; tokens: TokenRegistry; created: boolean; close: () => Promise<void> }> {
   const { LibsqlStore } = await loadDriver()
   const store = new LibsqlStore({ path, auditRows: AUDIT_LOG_ROWS })
-  await store.open(clock.wall())
+  const { created } = await store.open(clock.wall())
   const { allowlist } = await loadAllowlist(store, clock)
   const { gate, tokens } = await assembleWritePath(store, allowlist, clock, clock.mono())
-  return { gate: gate.as(null, OFFLINE), tokens, close: () => store.close() }
+  return { gate: gate.as(null, OFFLINE), tokens, created, close: () => store.close() }
 }

@@ -5,6 +5,7 @@ import { existsSync } from "node:fs"
 import { fault } from "../faults/fault.ts"
 import { CliMachine, throughBothGatesOnce } from "../support/cli.ts"
 import { type RunningServer, runServer, TOKEN } from "../support/running-server.ts"
+import { copyDatabase } from "../support/temp-store.ts"
 
 const COMMANDS = [
   "allow 203.0.113.7",
@@ -142,7 +143,19 @@ describe(
     })
 
     test("is not needed off-line", async () => {
-      expect(await machine.run("allow 203.0.113.7 --offline")).toMatchObject({ code: 0, err: "" })
+      expect(await machine.run("allow 203.0.113.7 --offline")).toMatchObject({ code: 0 })
+    })
+
+    test("off-line, a database that there was not is made, and that is said once", async () => {
+      const path = machine.path("mondy.db")
+      const made = `warning: made a new, empty database ${path}, because there was none: nobody is let in yet\n`
+      expect(await machine.run(`list --offline --db ${path}`)).toMatchObject({ code: 0, err: made })
+      // A copy, because a database is given free with the process at the latest.
+      const copy = machine.path("monday.db")
+      copyDatabase(path, copy)
+      expect(await machine.run(`list --offline --db ${copy}`)).toMatchObject({ code: 0, err: "" })
+      const quiet = await machine.run(`list --offline --quiet --db ${machine.path("other.db")}`)
+      expect(quiet).toMatchObject({ code: 0, err: "" })
     })
   },
 )

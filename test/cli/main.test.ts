@@ -61,6 +61,7 @@ describe("a run", () => {
 
   test("reads standard input", async () => {
     const database = machine.path("standard-input.db")
+    await ipgate(`list --offline --db ${database}`)
     expect(await ipgate(`allow - --offline --db ${database}`, { input: "203.0.113.7\n" })).toEqual({
       code: 0,
       out: "allowed 203.0.113.7 permanently\n",
@@ -83,7 +84,7 @@ describe(
         "many.txt",
         Array.from({ length: COUNT }, (_, i) => `10.1.${i >> 8}.${i & 255}\n`).join(""),
       )
-      const { code, err } = await ipgate(`import ${file} --offline --db ${database}`)
+      const { code, err } = await ipgate(`import ${file} --quiet --offline --db ${database}`)
       expect({ code, err }).toEqual({ code: 0, err: "" })
     })
 

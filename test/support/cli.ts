@@ -137,7 +137,7 @@ export type GateKind = (typeof GATES)[number]
 export type WorldOptions = {
   /** Where the wall clock stands, in milliseconds since 1970. */
   readonly wall?: number
-  /** A closed database to begin with; it is copied. Default: none yet. */
+  /** A closed database to begin with; it is copied. Default: an empty one. */
   readonly database?: string
   /** What there is before the first test. */
   readonly prepare?: (world: World) => Promise<unknown>
@@ -167,6 +167,8 @@ export class World {
             watched: database === undefined,
           })
     const world = new World(kind, machine, server, databasePath)
+    // A server has made its database by now, and says so in its log; off-line the first command makes it, and says so.
+    if (server === null && database === undefined) await world.do("list --quiet")
     await prepare?.(world)
     return world
   }
