@@ -36,6 +36,8 @@ export type ProcessEnv = {
   readonly readBytes: (path: string) => Promise<Uint8Array<ArrayBuffer> | null>
   /** `null` if the file does not exist or cannot be read. */
   readonly readFile: (path: string) => string | null
+  /** True if there is a pipe, with a name or of this process. */
+  readonly isPipe: (path: string) => boolean
   /** True if there is a unix socket that this user can see. */
   readonly isSocket: (path: string) => boolean
   readonly sleep: (milliseconds: number) => Promise<void>
@@ -68,8 +70,8 @@ export type CommandEnv = {
   readonly out: Output
   /** Throws `ConfigError`. */
   readonly config: (flags?: Flags) => Config
-  /** The same, with the origin of each value. */
-  readonly explainedConfig: (flags?: Flags) => ExplainedConfig
+  /** The same, with the origin of each value. `read` takes the place of that of the process. */
+  readonly explainedConfig: (flags?: Flags, read?: ProcessEnv["readFile"]) => ExplainedConfig
   /** Runs `use` with the gate that the options ask for, on-line or off-line, and closes it afterwards. */
   readonly withGate: <T>(use: (gate: Gate) => Promise<T>) => Promise<T>
   /** The same with the named tokens. */

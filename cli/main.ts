@@ -51,6 +51,7 @@ let code = await run(process.argv.slice(2), {
     }
   },
   readFile: (path) => orNull(() => readFileSync(path, "utf8")),
+  isPipe: (path) => orNull(() => statSync(path).isFIFO()) ?? false,
   isSocket: (path) => orNull(() => statSync(path).isSocket()) ?? false,
   sleep: (milliseconds) => Bun.sleep(milliseconds),
   untilSignal: (handle) => {

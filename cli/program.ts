@@ -131,17 +131,17 @@ export function buildProgram(
       return outputOf(process, program.opts<GlobalOptions>())
     },
     config: (flags) => env.explainedConfig(flags).config,
-    explainedConfig: (flags = {}) => {
+    explainedConfig: (flags = {}, read = process.readFile) => {
       const { config, server, tokenFile, db } = program.opts<GlobalOptions>()
       const given = Object.entries({ config, server, tokenFile, db, ...flags }).filter(
         ([, value]) => value !== undefined,
       )
-      const { environment, userId, readFile, isSocket } = process
+      const { environment, userId, isSocket } = process
       return explainConfig({
         flags: Object.fromEntries(given),
         env: environment,
         userId,
-        read: readFile,
+        read,
         isSocket,
       })
     },

@@ -4,7 +4,13 @@ import type { Config, ExplainedConfig } from "../src/config/config.ts"
 import { ConfigError } from "../src/config/config-error.ts"
 import type { Flags } from "../src/config/settings.ts"
 import { passesSockets } from "../src/systemd/service-manager.ts"
-import { checkToken, makeTokenFile, readTokenFile, TokenError } from "../src/token-file.ts"
+import {
+  checkToken,
+  makeTokenFile,
+  readTokenFile,
+  refuseOpenTokenFile,
+  TokenError,
+} from "../src/token-file.ts"
 import type { CommandEnv } from "./command-env.ts"
 import { ServeConfigError } from "./exit.ts"
 
@@ -31,11 +37,12 @@ export function readServerSettings(env: CommandEnv, flags: Flags, purpose: Purpo
         "LISTEN_FDS is set: ipgate opens its sockets itself. Remove ipgate.socket, and name the addresses with listen under [server]",
       )
     }
-    const explained = env.explainedConfig(flags)
+    const explained = env.explainedConfig(flags, purpose === "reload" ? withoutWaiting(env) : undefined)
     const { tokenFile, tokenFileOfReload } = explained.config
     // Under systemd a reload reads another file than the start, and `serve --check` stands before both.
-    if (purpose === "check" && tokenFileOfReload !== null && tokenFileOfReload !== tokenFile) {
-      readTokenFile(tokenFileOfReload)
+    if (purpose !== "reload" && tokenFileOfReload !== null && tokenFileOfReload !== tokenFile) {
+      if (purpose === "check") readTokenFile(tokenFileOfReload)
+      else refuseOpenTokenFile(tokenFileOfReload)
     }
     return { ...explained, ...readTokens(env, explained.config, purpose) }
   } catch (error) {
@@ -56,12 +63,26 @@ function hintOfMissing({ cause }: TokenError): string | undefined {
   return "make it: (umask 077; openssl rand -hex 32 > FILE); or name none, and serve makes one in the state directory"
 }
 
+/**
+ * A reader of files for a server that runs: the loop that decides must not wait until somebody writes into a pipe, and
+ * one that was read at the start has nothing left.
+ */
+function withoutWaiting({ process }: CommandEnv): (path: string) => string | null {
+  return (path) => {
+    if (process.isPipe(path)) throw new ConfigError(`${path} is a pipe: a reload needs a file`)
+    return process.readFile(path)
+  }
+}
+
 function readTokens(
   { process }: CommandEnv,
   config: Config,
   purpose: Purpose,
 ): Omit<ServerSettings, keyof ExplainedConfig> {
   const named = purpose === "reload" ? config.tokenFileOfReload : config.tokenFile
+  if (purpose === "reload" && named !== null && process.isPipe(named)) {
+    throw new TokenError(`the token file ${named} is a pipe: a reload needs a file`)
+  }
   if (named !== null) return { tokens: readTokenFile(named), tokensFrom: named, madeTokenAt: null }
   if (config.token !== null) {
     checkToken(config.token, "IPGATE_TOKEN")

@@ -42,15 +42,32 @@ export function readTokenFile(path: string): string[] {
     const why = code === "ENOENT" ? "does not exist" : "cannot be read"
     throw new TokenError(`the token file ${path} ${why}`, { cause })
   }
-  if ((mode & OTHERS) !== 0) {
-    throw new TokenError(
-      `the token file ${path} is open to other users: chmod 0640 ${path}, and make a new token`,
-    )
-  }
+  refuseOpen(path, mode)
   const tokens = content.split(/\r?\n/).filter((line) => line !== "")
   if (tokens.length === 0) throw new TokenError(`the token file ${path} is empty`, { hint: FORM })
   for (const token of tokens) checkToken(token, `the token file ${path}`)
   return tokens
+}
+
+/**
+ * Throws `TokenError` for a file that is open to others. One that this user cannot see is good: under systemd the tokens
+ * come in a copy of it, whose mode says nothing about the file itself.
+ */
+export function refuseOpenTokenFile(path: string): void {
+  let mode: number
+  try {
+    mode = statSync(path).mode
+  } catch {
+    return
+  }
+  refuseOpen(path, mode)
+}
+
+function refuseOpen(path: string, mode: number): void {
+  if ((mode & OTHERS) === 0) return
+  throw new TokenError(
+    `the token file ${path} is open to other users: chmod 0640 ${path}, and make a new token`,
+  )
 }
 
 /** Throws `TokenError` for text that is no token. The message names the place and never the token. */

@@ -1,8 +1,9 @@
 // SIGHUP on the built binary: what holds for the very next request, what stays, and that no request is lost meanwhile.
 
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test"
+import { rmSync } from "node:fs"
 import { fault } from "../faults/fault.ts"
-import { type ServerProcess, TOKEN, Workplace } from "../support/binary.ts"
+import { builtBinary, type ServerProcess, TOKEN, Workplace } from "../support/binary.ts"
 
 setDefaultTimeout(60_000)
 
@@ -147,6 +148,24 @@ describe("what a reload takes over", () => {
     expect([await statusWith(server, TOKEN), await statusWith(server, SECOND)]).toEqual([401, 200])
     await server.stop()
   })
+
+  test("under systemd the start refuses, as a reload does, what the credential was copied from if it is open", async () => {
+    await place.write("credentials/api-token", `${TOKEN}\n`, 0o400)
+    const origin = await place.write("origin", `${TOKEN}\n`, 0o604)
+    await place.write("ipgate.toml", `[auth]\ntoken_file = "${origin}"\n`)
+    const env = { IPGATE_TOKEN_FILE: undefined, CREDENTIALS_DIRECTORY: place.path("credentials") }
+    const serve = [builtBinary(), "serve", "--listen", "127.0.0.1:0"]
+    const { code, stderr } = await place.run(serve, { env })
+    expect({ code, stderr }).toEqual({
+      code: 78,
+      stderr: `ipgate: the token file ${origin} is open to other users: chmod 0640 ${origin}, and make a new token\n`,
+    })
+    // What the service cannot see, or what is not there any more, says nothing against the copy.
+    rmSync(origin)
+    const server = await place.serve([], { env })
+    expect(await statusWith(server, TOKEN)).toBe(200)
+    await server.stop()
+  })
 })
 
 describe(
@@ -202,6 +221,19 @@ describe(
       const line = await reload(server, "takes effect with a restart")
       expect(line).toContain(" warn server.socket_mode, server.idle_timeout: changed")
       expect(await server.decision("203.0.113.7")).toBe(401)
+      await server.stop()
+    })
+
+    test.each(["api-token", "ipgate.toml"])("%s is a pipe: nobody waits for its writer", async (name) => {
+      const server = await place.serve()
+      await server.ipgate("allow", "203.0.113.7")
+      await place.write("ipgate.toml", "")
+      rmSync(place.path(name))
+      expect((await place.run(["mkfifo", "-m", "600", place.path(name)])).code).toBe(0)
+      const line = await reload(server, "the reload failed, and the old configuration stays in force: ")
+      expect(line).toContain(`${place.path(name)} is a pipe: a reload needs a file`)
+      expect(await server.decision("203.0.113.7")).toBe(204)
+      expect(await statusWith(server, TOKEN)).toBe(200)
       await server.stop()
     })
   },

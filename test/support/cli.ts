@@ -99,6 +99,7 @@ export class CliMachine {
         return text === null ? null : new TextEncoder().encode(text)
       },
       readFile: (path) => this.read(path),
+      isPipe: () => false,
       isSocket: () => false,
       sleep: async (milliseconds) => this.clock.advance(milliseconds),
       untilSignal: () => {},
