@@ -54,6 +54,7 @@ const EXIT_OF: Readonly<Record<GateErrorCode, number>> = {
   forbidden: EXIT.token,
   conflict: EXIT.failed,
   unavailable: EXIT.unreachable,
+  busy: EXIT.failed,
   failed: EXIT.failed,
 }
 

@@ -13,6 +13,7 @@ import { ChangeFeed } from "../gate/change-feed.ts"
 import { Health } from "../gate/health.ts"
 import { LocalGate } from "../gate/local-gate.ts"
 import { LocalTokens } from "../gate/local-tokens.ts"
+import { LongReads } from "../gate/long-reads.ts"
 import { type Meter, NO_METER } from "../meter.ts"
 import { CommitQueue } from "../store/commit-queue.ts"
 import type { Committed, Imported, Store } from "../store/store.ts"
@@ -69,6 +70,7 @@ export async function assembleWritePath(
     ended,
     counters,
     refused,
+    longReads: new LongReads(),
     onImport,
   })
   const tokens = new LocalTokens({ store, queue, health, book, clock, newSecret: newTokenSecret })

@@ -6,9 +6,17 @@
  * - `forbidden`: the token is good, but not for this; nothing was changed.
  * - `conflict`: the permanent entry, or the name of the token, exists already.
  * - `unavailable`: the server or the database is out of reach, or did not answer in time.
+ * - `busy`: too many do the same already; nothing was done, and later it may be.
  * - `failed`: the database refused the operation, or something broke that should not.
  */
-export type GateErrorCode = "invalid" | "unauthorized" | "forbidden" | "conflict" | "unavailable" | "failed"
+export type GateErrorCode =
+  | "invalid"
+  | "unauthorized"
+  | "forbidden"
+  | "conflict"
+  | "unavailable"
+  | "busy"
+  | "failed"
 
 /** An operation that could not do what was asked. The message is for people: what is wrong, where, what to do. */
 export class GateError extends Error {

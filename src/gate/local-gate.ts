@@ -31,6 +31,7 @@ import { applyImported } from "./apply.ts"
 import { asTheyCome } from "./as-they-come.ts"
 import type { ChangeFeed } from "./change-feed.ts"
 import type { Health } from "./health.ts"
+import type { LongReads } from "./long-reads.ts"
 
 /** Rows that a replay reads at once, and the most that an import tells one by one. */
 const REPLAY_PAGE = 1_000
@@ -47,6 +48,7 @@ export type LocalGateParts = {
   readonly ended: EndedEntries
   readonly counters: DecisionCounters
   readonly refused: RefusedClients
+  readonly longReads: LongReads
   /** When this process began to serve, on the monotonic clock. */
   readonly startedAt: number
   /** Hears of every import that is complete, and of who asked for it. */
@@ -117,12 +119,17 @@ export class LocalGate implements Gate {
   }
 
   export(): AsyncIterable<Uint8Array> {
-    const { store, health, clock } = this.parts
-    return asTheyCome((receive) => health.watchRead(store.export(clock.wall(), receive)))
+    const { store, health, clock, longReads } = this.parts
+    return longReads.begin((inTurn) =>
+      asTheyCome((receive) => inTurn(() => health.watchRead(store.export(clock.wall(), receive)))),
+    )
   }
 
-  async *backup(): AsyncGenerator<Uint8Array> {
-    yield* readBackup(await this.parts.store.backUp())
+  backup(): AsyncIterable<Uint8Array> {
+    const { store, longReads } = this.parts
+    return longReads.begin(async function* (inTurn) {
+      yield* readBackup(await inTurn(() => store.backUp()))
+    })
   }
 
   audit(query: AuditQuery): Promise<AuditRecord[]> {

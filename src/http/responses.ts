@@ -1,9 +1,9 @@
 // The answers of the server. The 204 that lets a client in is built in one place only: here.
 
-import type { GateError } from "../core/errors.ts"
+import type { GateError, GateErrorCode } from "../core/errors.ts"
 import type { FeedEvent } from "../core/feed.ts"
 import { formatEvent } from "../wire/event-stream.ts"
-import { statusOf } from "../wire/statuses.ts"
+import { RETRY_AFTER, statusOf } from "../wire/statuses.ts"
 
 /** No cache may stretch a decision, and no answer is worth storing. */
 const NO_STORE = { "Cache-Control": "no-store" } as const
@@ -144,9 +144,14 @@ export function unauthorized(): Response {
 /** RFC 6750, section 3.1. */
 const INSUFFICIENT_SCOPE = 'Bearer error="insufficient_scope"'
 
+const HEADERS_OF: Partial<Record<GateErrorCode, Readonly<Record<string, string>>>> = {
+  forbidden: { "WWW-Authenticate": INSUFFICIENT_SCOPE },
+  busy: { "Retry-After": String(RETRY_AFTER) },
+}
+
 /** The answer for an operation that could not be done. What went wrong inside stays in the server's log. */
 export function failure(error: GateError): Response {
-  const headers = error.code === "forbidden" ? { ...TEXT, "WWW-Authenticate": INSUFFICIENT_SCOPE } : TEXT
+  const headers = { ...TEXT, ...HEADERS_OF[error.code] }
   return new Response(`${error.message}\n`, { status: statusOf(error.code), headers })
 }
 

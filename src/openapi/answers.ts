@@ -2,6 +2,7 @@
 
 import type { JsonSchema } from "../wire/inputs.ts"
 import { RESULT_HEADER } from "../wire/paths.ts"
+import { RETRY_AFTER } from "../wire/statuses.ts"
 import { type Answer, type Answers, METHODS, type Operation } from "./operation.ts"
 
 type Headers = Readonly<Record<string, JsonSchema>>
@@ -59,6 +60,13 @@ const GUARDED: Answers = {
     "Failed",
     "The database does not work, or something broke that should not. A change may have taken effect.",
   ),
+}
+
+/** The 503 of what only so many may do at once. */
+export const BUSY: Answers = {
+  503: refusal("Busy", "Too many exports and backups are under way already.", {
+    "Retry-After": { type: "string", const: String(RETRY_AFTER), description: "Seconds to wait." },
+  }),
 }
 
 const BAD_REQUEST = refusal(

@@ -4,7 +4,7 @@ import * as paths from "../wire/paths.ts"
 import * as requests from "../wire/requests.ts"
 import * as tokens from "../wire/tokens.ts"
 import { arrayOf, schemaNamed } from "./answer-schemas.ts"
-import { changed, guarded, json, NO_SNIFF, refusal } from "./answers.ts"
+import { BUSY, changed, guarded, json, NO_SNIFF, refusal } from "./answers.ts"
 import { PUBLIC_OPERATIONS } from "./decisions.ts"
 import type { Operation } from "./operation.ts"
 
@@ -102,6 +102,7 @@ const TOKEN_OPERATIONS = [
         content: { type: "text/plain", schema: { type: "string" } },
         headers: NO_SNIFF,
       },
+      ...BUSY,
     },
   },
   {
@@ -117,6 +118,7 @@ const TOKEN_OPERATIONS = [
           schema: { type: "string", contentMediaType: "application/vnd.sqlite3" },
         },
       },
+      ...BUSY,
     },
   },
   {

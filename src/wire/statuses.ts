@@ -8,8 +8,12 @@ const STATUS_OF: Readonly<Record<GateErrorCode, number>> = {
   forbidden: 403,
   conflict: 409,
   unavailable: 500,
+  busy: 503,
   failed: 500,
 }
+
+/** Seconds after which a client that found the server busy may ask again. */
+export const RETRY_AFTER = 5
 
 export function statusOf(code: GateErrorCode): number {
   return STATUS_OF[code]

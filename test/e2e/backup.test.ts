@@ -13,9 +13,10 @@ import {
   rmSync,
   statSync,
 } from "node:fs"
+import { connect, type Socket } from "node:net"
 import { fault } from "../faults/fault.ts"
 import { rounds } from "../faults/rounds.ts"
-import { type ServerProcess, Workplace } from "../support/binary.ts"
+import { type ServerProcess, TOKEN, Workplace } from "../support/binary.ts"
 
 setDefaultTimeout(120_000)
 
@@ -253,4 +254,48 @@ test("a copy is a database like any other: a server starts on it where it lies",
   chmodSync(place.path("other.db"), 0o600)
   const other = await place.serve([], { env: { IPGATE_DB: `file:${place.path("other.db")}` } })
   expect(await other.decision("192.0.2.1")).toBe(204)
+})
+
+test("downloads that nobody takes: changes go on, a ninth is refused with Retry-After, and places become free", async () => {
+  await using place = await Workplace.make()
+  const server = await place.serve()
+  // More than the system keeps for a connection whose client does not read.
+  const lines = Array.from(
+    { length: 200_000 },
+    (_, i) => `2001:db8:ffff:ffff:ffff:ffff:${(i >> 16).toString(16)}ff:${(i & 65535).toString(16)}`,
+  )
+  expect(
+    (await server.ipgate("import", await place.write("entries.txt", lines.join("\n"), 0o600))).code,
+  ).toBe(0)
+  const { hostname, port } = new URL(server.url)
+  const export_ = () =>
+    fetch(`${server.url}/api/whitelist/export`, { headers: { Authorization: `Bearer ${TOKEN}` } })
+  const idle: Socket[] = []
+  try {
+    for (let i = 0; i < 8; i++) {
+      const socket = connect(Number(port), hostname)
+      socket.write(
+        `GET /api/whitelist/export HTTP/1.1\r\nHost: gate.test\r\nAuthorization: Bearer ${TOKEN}\r\n\r\n`,
+      )
+      idle.push(socket)
+      await new Promise((resolve) => socket.once("readable", resolve))
+    }
+    const refused = await export_()
+    expect([refused.status, refused.headers.get("Retry-After")]).toEqual([503, "5"])
+    expect(await refused.text()).toBe("8 exports and backups are under way already; try again later\n")
+    const backup = await server.ipgate("backup", place.path("copy.db"))
+    expect([backup.code, backup.stderr]).toEqual([1, expect.stringContaining("are under way already")])
+    await add(server, "192.0.2.1")
+  } finally {
+    for (const socket of idle) socket.destroy()
+  }
+  const deadline = performance.now() + 30_000
+  let answer = await export_()
+  while (answer.status !== 200 && performance.now() < deadline) {
+    await answer.text()
+    await Bun.sleep(100)
+    answer = await export_()
+  }
+  expect((await answer.text()).split("\n")[0]).toBe("192.0.2.1")
+  expect(await server.stop()).toBe(0)
 })
