@@ -5,13 +5,15 @@ import { invalid } from "../core/errors.ts"
 import type { Network } from "../core/network.ts"
 import { NetworkIndex } from "../core/network-index.ts"
 import { SortedNetworks } from "./sorted-networks.ts"
+import { TemporaryLines } from "./temporary-lines.ts"
 
 /** A hundred bad lines are enough to see what is wrong; a million of them would be an answer of megabytes. */
 const REPORTED_LINES = 100
 
-const ON_LIST = { perm: 1, temp: 2 } as const
+/** Lines that are read before their garbage is collected: it is several times what is kept of them. */
+const COLLECT_EVERY = 200_000
 
-export type TemporaryLine = EntryLine & { readonly until: number }
+const ON_LIST = { perm: 1, temp: 2 } as const
 
 /**
  * The entries of a bulk text. The constructor throws `invalid`, with the number and the reason of each bad line,
@@ -19,7 +21,7 @@ export type TemporaryLine = EntryLine & { readonly until: number }
  */
 export class Bulk {
   readonly permanent = new SortedNetworks()
-  readonly temporary: TemporaryLine[] = []
+  readonly temporary = new TemporaryLines()
   /** Lines that repeat an earlier line's network on the same list: the first one counts. */
   duplicates = 0
   /** Temporary entries whose end has passed: they are left out. */
@@ -32,7 +34,7 @@ export class Bulk {
     let bad = 0
     try {
       for (const line of linesOf(text)) {
-        number++
+        if (++number % COLLECT_EVERY === 0) Bun.gc(true)
         const entry = parseEntryLine(line, now)
         if (typeof entry !== "string") this.take(entry, now)
         else if (bad++ < REPORTED_LINES) problems.push(`line ${number}: ${entry}`)
@@ -65,6 +67,6 @@ export class Bulk {
     }
     this.seen.set(network, before | list)
     if (until === null) this.permanent.add(network)
-    else this.temporary.push({ network, until, reason })
+    else this.temporary.add({ network, until, reason })
   }
 }

@@ -1,11 +1,11 @@
 // Writes a whole bulk of entries in one transaction, with an audit row for each change.
 
 import { invalid } from "../core/errors.ts"
-import { Bulk, type TemporaryLine } from "./bulk.ts"
+import { Bulk } from "./bulk.ts"
 import type { Connection, Result, Statement } from "./connection.ts"
 import { entryKey } from "./entry-key.ts"
 import { readSnapshot } from "./read-snapshot.ts"
-import { readChunk, temporaryChunks } from "./snapshot.ts"
+import { readChunk } from "./snapshot.ts"
 import { SortedNetworks } from "./sorted-networks.ts"
 import {
   addPermanentRows,
@@ -15,6 +15,7 @@ import {
   removePermanentKeys,
 } from "./statements.ts"
 import type { Imported, ImportOptions } from "./store.ts"
+import type { TemporaryLine } from "./temporary-lines.ts"
 
 /** Rows that one statement takes as JSON: enough that a statement's own cost no longer counts. */
 const BATCH = 5_000
@@ -39,7 +40,7 @@ export function importEntries(connection: Connection, text: Uint8Array, options:
     removed: removed.length,
     duplicates: bulk.duplicates,
     ended: bulk.ended,
-    present: [...bulk.permanent.chunks(), ...temporaryChunks(bulk.temporary)],
+    present: [...bulk.permanent.chunks(), ...bulk.temporary.chunks()],
     absent: removed.chunks(),
   }
 }
@@ -87,8 +88,10 @@ function addPermanent(connection: Connection, bulk: Bulk, options: ImportOptions
 /** How many took the place of an earlier entry. */
 function addTemporary(connection: Connection, bulk: Bulk, options: ImportOptions): number {
   let replaced = 0
-  for (let start = 0; start < bulk.temporary.length; start += BATCH) {
-    const rows = bulk.temporary.slice(start, start + BATCH).map((line) => temporaryRow(line, options.at))
+  let batches = 0
+  for (const lines of bulk.temporary.batches(BATCH)) {
+    if (++batches % COLLECT_EVERY === 0) Bun.gc(true)
+    const rows = lines.map((line) => temporaryRow(line, options.at))
     const [, removed] = run(connection, addTemporaryRows(rows, options))
     replaced += removed?.rowsAffected ?? 0
   }

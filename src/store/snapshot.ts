@@ -3,7 +3,7 @@
 import type { Family } from "../core/address.ts"
 import type { ListName } from "../core/entry.ts"
 import type { Network, Prefix } from "../core/network.ts"
-import { entryKey, KeyReader, keySize, networkAt } from "./entry-key.ts"
+import { KeyReader, keySize, networkAt } from "./entry-key.ts"
 
 /** Entries of one list and one family. A record is the key and, on the temporary list, eight bytes of expiry. */
 export type SnapshotChunk = {
@@ -53,21 +53,4 @@ export function readPermanentChunk(
     else bad++
   }
   return bad
-}
-
-/** Temporary entries as chunks. */
-export function temporaryChunks(
-  entries: ReadonlyArray<{ network: Network; until: number }>,
-): SnapshotChunk[] {
-  return ([4, 6] as const).map((family) => {
-    const size = recordSize("temp", family)
-    const mine = entries.filter(({ network }) => network.family === family)
-    const records = new Uint8Array(mine.length * size)
-    const view = new DataView(records.buffer)
-    mine.forEach(({ network, until }, i) => {
-      records.set(entryKey(network), i * size)
-      view.setBigInt64((i + 1) * size - 8, BigInt(until))
-    })
-    return { list: "temp", family, records }
-  })
 }

@@ -6,7 +6,8 @@ import type { Change, Outcome } from "../../src/core/change.ts"
 import { EndedEntries } from "../../src/core/ended-entries.ts"
 import { addChunk, applyCommitted, applyImported } from "../../src/gate/apply.ts"
 import { entryKey } from "../../src/store/entry-key.ts"
-import { type SnapshotChunk, temporaryChunks } from "../../src/store/snapshot.ts"
+import type { SnapshotChunk } from "../../src/store/snapshot.ts"
+import { TemporaryLines } from "../../src/store/temporary-lines.ts"
 import { FakeClock } from "../support/fake-clock.ts"
 import { address, network } from "../support/parsed.ts"
 
@@ -19,7 +20,9 @@ function permanentChunk(ips: readonly string[]): SnapshotChunk {
 }
 
 function temporary(ips: readonly string[], until: number): SnapshotChunk[] {
-  return temporaryChunks(ips.map((ip) => ({ network: network(ip), until })))
+  const lines = new TemporaryLines()
+  for (const ip of ips) lines.add({ network: network(ip), until, reason: null })
+  return lines.chunks()
 }
 
 describe("a commit", () => {
