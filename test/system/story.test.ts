@@ -272,7 +272,12 @@ test.skipIf(!isPossible)(LIFE, async () => {
   })
 
   await step("purges it: nothing is left but what she made herself, and the number of its user", async () => {
+    // The database on a file system of its own, which no package can take away.
+    await does("systemctl stop ipgate && mount -t tmpfs tmpfs /var/lib/ipgate && systemctl start ipgate")
+    await does(`test -f ${DATABASE}`)
     await follows("sudo apt-get remove")
+    expect(await does("mountpoint -q /var/lib/ipgate && ls -A /var/lib/ipgate")).toBe("")
+    await does("umount /var/lib/ipgate && rm -r /var/lib/ipgate")
     expect(await does("systemctl list-unit-files --no-legend 'ipgate*' | cat")).toBe("")
     const left =
       "find / -xdev -name '*ipgate*' -not -path '/proc/*' -not -path '/sys/*' -not -path '/run/systemd/*'"
