@@ -8,13 +8,18 @@ import { isSound } from "./soundness.ts"
 
 /** Milliseconds to wait for a lock. Short, because whoever holds this file holds it for as long as it runs. */
 const LOCK_TIMEOUT = 200
+/**
+ * For the process that has made the file. Others that start in the same moment can read it before it is locked, and keep
+ * that right, and with it the lock from everybody, until they have given up and ended: so one has to outlast them.
+ */
+const MAKER_LOCK_TIMEOUT = 2_000
 
 /**
  * Opens the file, takes the lock that keeps everybody else out, and sets what a commit promises. An existing file
  * (`isNew` is false) that is not ours, is damaged, or comes from a newer version is refused before anything is written.
  */
 export function takeOwnership(path: string, isNew: boolean): Connection {
-  const connection = Connection.open(path, LOCK_TIMEOUT)
+  const connection = Connection.open(path, isNew ? MAKER_LOCK_TIMEOUT : LOCK_TIMEOUT)
   try {
     // In this mode the lock that the next statement takes is kept until the process ends.
     connection.execute("PRAGMA locking_mode = EXCLUSIVE")

@@ -3,7 +3,10 @@
 import { afterEach, describe, expect, test } from "bun:test"
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { createClient } from "@libsql/client/sqlite3"
+import { pragma } from "../../src/store/connection.ts"
+import { createDatabaseFile } from "../../src/store/database-file.ts"
 import { LibsqlStore } from "../../src/store/libsql-store.ts"
+import { takeOwnership } from "../../src/store/ownership.ts"
 import { MIGRATIONS } from "../../src/store/schema.ts"
 import type { Store } from "../../src/store/store.ts"
 import { ThreadStore } from "../../src/store/thread-store.ts"
@@ -265,4 +268,28 @@ describe(REFUSED_FILES, () => {
     expect(statSync(`${path}-wal`).size).toBeGreaterThan(0)
     return path
   }
+})
+
+test("whoever has made the file outlasts one that reads it in the same moment and then ends", async () => {
+  const path = newPath()
+  createDatabaseFile(path)
+  const reader = Bun.spawn(
+    [
+      process.execPath,
+      "-e",
+      `const database = new (require("bun:sqlite").Database)(process.argv.at(-1))
+       database.run("BEGIN")
+       database.query("SELECT count(*) FROM permanent").all()
+       console.log("reads")
+       setTimeout(() => process.exit(database.inTransaction ? 0 : 1), 500)`,
+      path,
+    ],
+    { stdout: "pipe", stderr: "inherit" },
+  )
+  processes.push(reader)
+  await reader.stdout.getReader().read()
+  const connection = takeOwnership(path, true)
+  expect(pragma(connection, "journal_mode")).toBe("wal")
+  connection.close()
+  expect(await reader.exited).toBe(0)
 })
