@@ -4,6 +4,7 @@ import { Command } from "commander"
 import { type KeyOrigin, SECRET } from "../../src/config/config.ts"
 import { ConfigError } from "../../src/config/config-error.ts"
 import { configPaths } from "../../src/config/config-file.ts"
+import { misspeltVariables } from "../../src/config/misspelt-variables.ts"
 import { findConfigFile } from "../../src/config/settings.ts"
 import type { CommandEnv } from "../command-env.ts"
 import { EXIT } from "../exit.ts"
@@ -44,6 +45,7 @@ function checkCommand(env: CommandEnv): Command {
     )
     .action((file: string | undefined) => {
       readServerSettings(env, file === undefined ? {} : { config: file }, "check")
+      for (const misspelt of misspeltVariables(env.process.environment)) env.out.warn(misspelt)
       if (env.out.isJson) env.out.json({ valid: true })
       env.out.line("the configuration is valid")
     })

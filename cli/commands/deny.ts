@@ -21,7 +21,8 @@ export function denyCommand(env: CommandEnv): Command {
     .summary("take addresses or networks off the lists")
     .description(
       "Take addresses or networks off the lists. Whatever is on no list is denied already: this removes entries " +
-        "that allow, and says which other entry still lets the address in.",
+        "that allow, and says which other entry still lets the address in. A network is the entry with that name: " +
+        "entries inside it stay.",
     )
     .argument("<ip|cidr...>", "addresses or networks; - reads them from standard input, one a line")
     .option("--temp", "only from the temporary list")
@@ -71,7 +72,9 @@ async function deny(
   }
   const warning = still === undefined ? {} : { warning: `${ip} is still allowed by ${describe(still)}` }
   if (removedFrom.length === 0) {
-    const line = `${ip} is not on ${lists.map((list) => NAMES[list]).join(" or ")}`
+    const nowhere = `${ip} is not on ${lists.map((list) => NAMES[list]).join(" or ")}`
+    // Whoever wants nobody of a network let in must not take this for it.
+    const line = network.isAddress ? nowhere : `${nowhere}; entries inside it stay`
     return [{ ip, list: null, result: "absent", action: null, extra, line, ...warning }]
   }
   return removedFrom.map((list, i) => ({

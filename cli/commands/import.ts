@@ -16,10 +16,13 @@ type Options = {
   ttl?: string
   reason?: string
   prune?: boolean
-  maxRemovals: string
+  maxRemovals?: string
   force?: boolean
   dryRun?: boolean
 }
+
+/** What an administrator removes by hand; more looks like a file that is cut short. */
+const MAX_REMOVALS = 10
 
 export function importCommand(env: CommandEnv): Command {
   return new Command("import")
@@ -35,7 +38,10 @@ export function importCommand(env: CommandEnv): Command {
     .option("-t, --ttl <duration>", "the lifetime of entries that name none (without it they are permanent)")
     .option("-r, --reason <text>", "the reason of temporary entries that name none")
     .option("--prune", "also remove permanent entries that the file does not name")
-    .option("--max-removals <count>", "with --prune: change nothing if more than so many would go", "10")
+    .option(
+      "--max-removals <count>",
+      `with --prune: change nothing if more than so many would go (default ${MAX_REMOVALS})`,
+    )
     .option("--force", "take networks wider than /8 (IPv4) or /32 (IPv6)")
     .option("--dry-run", "say what would be done, and do nothing")
     .addHelpText(
@@ -51,7 +57,12 @@ export function importCommand(env: CommandEnv): Command {
       const format = formatOf(file, options.format)
       const fault = options.reason === undefined ? null : explainReason(options.reason)
       if (fault !== null) throw new UsageError(fault)
-      const prune = options.prune === true ? { maxRemovals: removalsOf(options.maxRemovals) } : null
+      if (options.maxRemovals !== undefined && !options.prune) {
+        throw new UsageError("--max-removals needs --prune", "without --prune an import removes nothing")
+      }
+      const prune = options.prune
+        ? { maxRemovals: options.maxRemovals === undefined ? MAX_REMOVALS : removalsOf(options.maxRemovals) }
+        : null
       const name = file === "-" ? "standard input" : file
       const bytes = await env.process.readBytes(file)
       if (bytes === null) throw new UsageError(`${name} does not exist or cannot be read`)

@@ -4,6 +4,7 @@ import { Command } from "commander"
 import { ReloadRecord } from "../../src/app/reload-record.ts"
 import type { RunningServer } from "../../src/app/running-server.ts"
 import { CONFIG_KEYS } from "../../src/config/keys.ts"
+import { misspeltVariables } from "../../src/config/misspelt-variables.ts"
 import type { Flags } from "../../src/config/settings.ts"
 import type { Log } from "../../src/log/log.ts"
 import { ServiceManager, watchdogInterval } from "../../src/systemd/service-manager.ts"
@@ -43,6 +44,7 @@ export function serveCommand(env: CommandEnv): Command {
     .action(async ({ check, ...flags }: Options) => {
       if (check) {
         readServerSettings(env, flags, "check")
+        for (const misspelt of misspeltVariables(env.process.environment)) env.out.warn(misspelt)
         env.out.line("the configuration is valid")
       } else await serve(env, flags)
     })
@@ -56,6 +58,8 @@ async function serve(env: CommandEnv, flags: Flags): Promise<void> {
   if (process.userId === 0) {
     log.warn("runs as root, which it does not need: give it a user of its own", { event: "server.root" })
   }
+  for (const misspelt of misspeltVariables(process.environment))
+    log.warn(misspelt, { event: "config.variable" })
   const signals = watchSignals(process, log)
   const manager = await openServiceManager(env, log)
   const { takeShortSlices } = await import("../../src/linux/short-slices.ts")

@@ -58,9 +58,20 @@ function problemWith(key: string, value: unknown): string | null {
     )
     return `unknown key ${quoted(key)}${near === null ? "" : `; did you mean ${near}?`}`
   }
-  if (known.kind === "text") return typeof value === "string" ? null : `${key} must be text in quotes`
+  if (known.kind === "text") {
+    if (typeof value !== "string") return `${key} must be text in quotes`
+    return known.isPath && isRelative(value)
+      ? `${key} is ${quoted(value)}: write the whole path from / on; a part of one would count from wherever a command is started`
+      : null
+  }
   const isTextList = Array.isArray(value) && value.every((item) => typeof item === "string")
   return isTextList ? null : `${key} must be a list of texts: ["…", "…"]`
+}
+
+/** Of what can be no path at all, whoever reads the value says so. */
+function isRelative(value: string): boolean {
+  const path = value.replace(/^file:/, "")
+  return path !== "" && !path.startsWith("/") && !/^[a-z]*:/i.test(path)
 }
 
 function isTable(value: unknown): value is Record<string, unknown> {

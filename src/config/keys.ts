@@ -4,6 +4,8 @@ export type ConfigKey = {
   /** As in the file: section and name. */
   readonly key: string
   readonly kind: "text" | "list"
+  /** The text is the path of a file, in the configuration file an absolute one: nothing of the current directory is read. */
+  readonly isPath?: true
   readonly variable: string
   /** As the command line takes it. */
   readonly option: string
@@ -86,6 +88,7 @@ export const CONFIG_KEYS = [
   {
     key: "auth.token_file",
     kind: "text",
+    isPath: true,
     variable: "IPGATE_TOKEN_FILE",
     option: "--token-file <file>",
     optionOf: "all",
@@ -97,6 +100,7 @@ export const CONFIG_KEYS = [
   {
     key: "database.url",
     kind: "text",
+    isPath: true,
     variable: "IPGATE_DB",
     option: "--db <url>",
     optionOf: "all",
@@ -159,6 +163,13 @@ export const CONFIG_KEYS = [
 ] as const satisfies readonly ConfigKey[]
 
 export type KeyName = (typeof CONFIG_KEYS)[number]["key"]
+
+/** Every variable that the configuration reads. */
+export const CONFIG_VARIABLES: readonly string[] = [
+  "IPGATE_CONFIG",
+  "IPGATE_TOKEN",
+  ...CONFIG_KEYS.map(({ variable }) => variable),
+]
 
 /** The name under which commander hands an option over: `--socket-mode <mode>` is `socketMode`. */
 export function flagNameOf({ option }: Pick<ConfigKey, "option">): string {

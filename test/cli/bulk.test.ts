@@ -302,6 +302,7 @@ describe("what is refused changes nothing", () => {
         ["import - --format values --ttl 0", "a lifetime is 1 s to ten years"],
         ["import - --format values --ttl soon", '"soon" is no duration'],
         ["import - --format values --prune --max-removals x", "is no number"],
+        ["import - --format values --max-removals 5", "--max-removals needs --prune"],
         ["import /proc/no/such/file.txt", "/proc/no/such/file.txt does not exist or cannot be read"],
         ["import", "missing required argument 'file'"],
         ["export --temp --perm", "--temp and --perm exclude each other"],

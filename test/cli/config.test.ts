@@ -66,6 +66,21 @@ describe("check", () => {
   })
 })
 
+test("a variable that is nearly one of ours is told; one that somebody else may have set is not", async () => {
+  const environment = {
+    IPGATE_LISEN: "127.0.0.1:1",
+    IPGATE_PORT: "tcp://10.0.0.1:80",
+    IPGATE_SERVICE_HOST: "h",
+  }
+  for (const command of ["config check", "serve --check"]) {
+    expect(await machine.run(command, { environment })).toEqual({
+      code: 0,
+      out: "the configuration is valid\n",
+      err: "warning: IPGATE_LISEN is set and means nothing; did you mean IPGATE_LISTEN?\n",
+    })
+  }
+})
+
 describe("show", () => {
   test("a file with every value, which gives the same configuration again", async () => {
     machine.file(

@@ -69,6 +69,16 @@ throughBothGates((world) => {
     expect(await world().state()).toEqual({ lists: [], log: [] })
   })
 
+  test("a network is the entry with that name: those inside it stay, and that is said", async () => {
+    await world().do("allow 192.0.2.7")
+    expect(await world().run("deny 192.0.2.0/28")).toEqual({
+      code: 0,
+      out: "192.0.2.0/28 is not on the permanent list or the temporary list; entries inside it stay\n",
+      err: "",
+    })
+    expect(await world().addresses()).toEqual(["192.0.2.7"])
+  })
+
   test.each([
     ["203.0.113.7/32", "203.0.113.7"],
     ["::ffff:203.0.113.7", "203.0.113.7"],

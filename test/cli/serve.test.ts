@@ -107,6 +107,15 @@ describe("signals", () => {
   })
 })
 
+test("a variable that is nearly one of ours is told in the log", async () => {
+  await started({ environment: { IPGATE_TRUSTED_PROXY: "10.0.0.1" } }, async ({ signal, log }) => {
+    expect(log()).toContain(
+      "IPGATE_TRUSTED_PROXY is set and means nothing; did you mean IPGATE_TRUSTED_PROXIES?",
+    )
+    signal("SIGTERM")
+  })
+})
+
 describe("--check", () => {
   test("says that the configuration is valid, and makes nothing", async () => {
     expect(await machine.run("serve --check")).toEqual({

@@ -313,6 +313,7 @@ describe("a file that makes no sense", () => {
   })
 
   const TEXT = "must be text in quotes"
+  const WHOLE = "write the whole path from / on; a part of one would count from wherever a command is started"
   const LIST = 'must be a list of texts: ["…", "…"]'
 
   test.each([
@@ -327,6 +328,9 @@ describe("a file that makes no sense", () => {
     ["[auth]\ntoken_file = false", `${SYSTEM_FILE}:2: auth.token_file ${TEXT}`],
     ["[database]\nurl = {}", `${SYSTEM_FILE}:2: database.url ${TEXT}`],
     ["[client]\n\n\nserver = 5", `${SYSTEM_FILE}:4: client.server ${TEXT}`],
+    ['[database]\nurl = "file:x.db"', `${SYSTEM_FILE}:2: database.url is "file:x.db": ${WHOLE}`],
+    ['[database]\nurl = "./x.db"', `${SYSTEM_FILE}:2: database.url is "./x.db": ${WHOLE}`],
+    ['[auth]\ntoken_file = "~/token"', `${SYSTEM_FILE}:2: auth.token_file is "~/token": ${WHOLE}`],
     ['[server]\nlisten_more = "x"\nlisten = 1', undefined],
     ["[client]\nserver = 5\n[server]\nlisten = 5", undefined],
   ])("of a wrong type: %j", (text, problem) => {
