@@ -6,8 +6,9 @@ import type { CommandEnv } from "../command-env.ts"
 import { NOTHING, type Offer } from "./candidate.ts"
 import { offerEntries } from "./entries.ts"
 import { type Line, readLine } from "./line.ts"
-import { type AskEntries, offer } from "./offer.ts"
+import { type Live, offer } from "./offer.ts"
 import type { Shell } from "./shells.ts"
+import { offerTokenNames } from "./token-names.ts"
 import { unquoted } from "./unquoted.ts"
 
 /** Milliseconds that somebody waits for the entries after pressing a key. */
@@ -27,7 +28,7 @@ export async function answer(program: Command, env: CommandEnv, { shell, words }
   const current = shell === "zsh" ? last : unquoted(last)
   try {
     const line = readLine(program, earlier)
-    print(await offer(line, current, entriesOf(line, env)), shell, env)
+    print(await offer(line, current, liveOf(line, env)), shell, env)
   } catch {
     print(NOTHING, shell, env)
   }
@@ -42,15 +43,19 @@ function print(offered: Offer, shell: Shell, { process }: CommandEnv): void {
   }
 }
 
-/** The lists of the server that the line is about. The database itself is not opened: a server may want it. */
-function entriesOf({ program, given }: Line, { process, options, withGate }: CommandEnv): AskEntries {
-  return async (wanted) => {
+/** What the server that the line is about knows. The database itself is not opened: a server may want it. */
+function liveOf({ program, given }: Line, { process, options, withGate, withTokens }: CommandEnv): Live {
+  const inTime = async (ask: () => Promise<Offer>): Promise<Offer> => {
     for (const [option, [value]] of given) {
       if (program.options.includes(option)) program.setOptionValue(option.attributeName(), value ?? true)
     }
     if (options.offline) return NOTHING
-    const asked = withGate((gate) => offerEntries(gate, { ...wanted, now: process.clock.wall() }))
     const late = process.sleep(DEADLINE).then(() => NOTHING)
-    return Promise.race([asked, late])
+    return Promise.race([ask(), late])
+  }
+  return {
+    entries: (wanted) =>
+      inTime(() => withGate((gate) => offerEntries(gate, { ...wanted, now: process.clock.wall() }))),
+    tokens: (typed) => inTime(() => withTokens((registry) => offerTokenNames(registry, typed))),
   }
 }

@@ -1,4 +1,4 @@
-// What is offered for the word at the cursor: commands, options, values, entries.
+// What is offered for the word at the cursor: commands, options, values, and what the server knows.
 
 import type { Command, Option } from "commander"
 import type { ListName } from "../../src/core/entry.ts"
@@ -7,11 +7,14 @@ import type { EntriesWanted } from "./entries.ts"
 import { type Line, optionsOf, placeOf } from "./line.ts"
 import { valuesOf } from "./values.ts"
 
-/** Asks for entries of the lists; fulfilled with nothing where there are none to be had. */
-export type AskEntries = (wanted: Omit<EntriesWanted, "now">) => Promise<Offer>
+/** What only the server knows; fulfilled with nothing where it is not to be had. */
+export type Live = {
+  readonly entries: (wanted: Omit<EntriesWanted, "now">) => Promise<Offer>
+  readonly tokens: (typed: string) => Promise<Offer>
+}
 
 /** The candidates that begin with `current`; for the rest of a word as `--format=c` they hold all of it. */
-export async function offer(line: Line, current: string, entries: AskEntries): Promise<Offer> {
+export async function offer(line: Line, current: string, live: Live): Promise<Offer> {
   const { command, operands } = line
   const place = placeOf(line, current)
   switch (place.kind) {
@@ -31,11 +34,13 @@ export async function offer(line: Line, current: string, entries: AskEntries): P
       const typed = current.slice(prefix.length)
       const offered =
         values === "entries"
-          ? await entries({ lists: listsOf(line), typed, except: operands })
-          : words(
-              values.map((text) => ({ text, description: "" })),
-              typed,
-            )
+          ? await live.entries({ lists: listsOf(line), typed, except: operands })
+          : values === "tokens"
+            ? await live.tokens(typed)
+            : words(
+                values.map((text) => ({ text, description: "" })),
+                typed,
+              )
       if (!("candidates" in offered)) return offered
       const whole = offered.candidates.map(({ text, description }) => ({ text: prefix + text, description }))
       return { ...offered, candidates: whole }

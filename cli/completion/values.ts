@@ -5,8 +5,8 @@ import type { Config } from "../../src/config/config.ts"
 import { LOG_LEVELS } from "../../src/log/log-levels.ts"
 import { PROXIES } from "../proxy/proxies.ts"
 
-/** `entries` are those of the lists of the running server. */
-export type Values = readonly string[] | "files" | "directories" | "entries"
+/** `entries` are those of the lists of the running server, `tokens` the names of its tokens. */
+export type Values = readonly string[] | "files" | "directories" | "entries" | "tokens"
 
 const KINDS: Readonly<Record<string, Values>> = {
   file: "files",
@@ -28,6 +28,7 @@ const NAMED: Readonly<Record<string, Values>> = {
   "--log-level": LOG_LEVELS,
   "--log-format": FORMATS,
   "--log-refusals": ["summary", "none"],
+  revoke: "tokens",
   // What is on a list needs no allowing.
   allow: [],
 }

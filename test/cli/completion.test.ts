@@ -195,6 +195,31 @@ describe("of the entries", () => {
   })
 })
 
+describe("of the named tokens", () => {
+  let world: World
+  beforeAll(async () => {
+    world = await World.open("on-line")
+    for (const name of ["ci", "cron", "helpdesk"]) await world.do(`token create ${name} --scope read`)
+    await world.do("token revoke cron")
+  })
+  afterAll(() => world.close())
+
+  test("those that can be revoked, with their scope", async () => {
+    const { words, descriptions } = await ask(world, ["token", "revoke", ""])
+    expect([words, descriptions]).toEqual([
+      ["ci", "helpdesk"],
+      ["read", "read"],
+    ])
+    expect((await ask(world, ["token", "revoke", "c"])).words).toEqual(["ci"])
+  })
+
+  test("none for a new one, which needs another name, and none for whoever may not see them", async () => {
+    expect((await ask(world, ["token", "create", ""])).words).toEqual([])
+    const environment = { IPGATE_TOKEN: "another-token-of-48-characters-0123456789abcdef!" }
+    expect((await ask(world, ["token", "revoke", ""], "zsh", { ...PATIENT, environment })).words).toEqual([])
+  })
+})
+
 describe("of many entries", () => {
   let world: World
   beforeAll(async () => {
@@ -226,15 +251,21 @@ describe("of many entries", () => {
   })
 })
 
-test("whatever answers as a server: only addresses get on to a command line, and nothing drives the terminal", async () => {
+test("whatever answers as a server: only addresses and names get on to a command line, and nothing drives the terminal", async () => {
+  const token = (name: string) => ({
+    ...{ name, scope: "\u001b]0;x\u0007", max_ttl_seconds: null, within: null, state: "active" },
+    ...{ created: "2026-01-01T00:00:00Z", expires: null, last_used: null, revoked: null },
+  })
   const server = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
     fetch: ({ url }) =>
       Response.json(
-        url.includes("/perm/")
-          ? [{ ip: "203.0.113.7\n; reboot" }, { ip: "$(reboot)" }, { ip: "203.0.113.8" }]
-          : [{ ip: "203.0.113.9", expires: "2126-01-01T00:00:00Z", reason: "\u001b]0;x\u0007\n$(reboot)" }],
+        url.includes("/tokens")
+          ? [token("ci\n; reboot"), token("$(reboot)"), token("helpdesk")]
+          : url.includes("/perm/")
+            ? [{ ip: "203.0.113.7\n; reboot" }, { ip: "$(reboot)" }, { ip: "203.0.113.8" }]
+            : [{ ip: "203.0.113.9", expires: "2126-01-01T00:00:00Z", reason: "\u001b]0;x\u0007\n$(reboot)" }],
       ),
   })
   const environment = {
@@ -242,7 +273,9 @@ test("whatever answers as a server: only addresses get on to a command line, and
     IPGATE_TOKEN: "a-token-for-tests-of-48-characters-0123456789ab!",
   }
   const { words, descriptions } = await ask(machine, ["deny", ""], "fish", { ...PATIENT, environment })
+  const names = await ask(machine, ["token", "revoke", ""], "fish", { ...PATIENT, environment })
   await server.stop(true)
+  expect([names.words, names.descriptions]).toEqual([["helpdesk"], ["\\x1b]0;x\\x07"]])
   expect(words).toEqual(["203.0.113.8", "203.0.113.9"])
   expect(descriptions[1]).toEndWith(" left: \\x1b]0;x\\x07\\x0a$(reboot)")
 })
