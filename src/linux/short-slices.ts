@@ -23,6 +23,10 @@ const RESET_ON_FORK = 1n
  * before one with longer slices that is running (sched(7) calls the policy SCHED_OTHER, the kernel's documents EEVDF), so
  * that where all share one processor a decision need not wait until the thread of the database has used up its own: 3 ms
  * and more. It gets no more of the processor than before. False where that cannot be had, and everything works without.
+ *
+ * The runtime's own threads keep their priority. Those that compile take 4 ms from a decision now and then, but its
+ * collection of garbage waits for them: with a priority of 10 or 19 below, and another program that uses all of the
+ * processor, 99 of 100 decisions while changes are written took up to 6 ms and 280 ms, in place of 4.
  */
 export function takeShortSlices(): boolean {
   const number = SCHED_SETATTR[process.arch]

@@ -3,8 +3,9 @@
 import { copyFileSync } from "node:fs"
 import { join } from "node:path"
 import { PERMANENT_PATH } from "../../../src/wire/paths.ts"
+import { type BareServer, startBare } from "../bare-server.ts"
 import { importFile } from "../import-file.ts"
-import { type Lab, Lines } from "../lab.ts"
+import type { Lab } from "../lab.ts"
 import { type Entries, EVERY_LENGTH, makeEntries } from "../million.ts"
 import { startGeo, startSite } from "../nginx.ts"
 import { type Report, shown } from "../report.ts"
@@ -27,8 +28,6 @@ type Contender = {
   /** `null`: it says yes to everybody, so its answers prove nothing. */
   readonly answer: 204 | 401 | null
 }
-
-type Asked = { readonly url: string; readonly pid: number }
 
 export async function measureAuth(lab: Lab, report: Report): Promise<void> {
   const { database, entries } = await largeDatabase(lab, report)
@@ -60,7 +59,7 @@ async function startContenders(
     process.execPath,
     join(import.meta.dir, "../contenders/header-bun.ts"),
   ])
-  const gate = async (name: string): Promise<Asked> => lab.serve(name)
+  const gate = async (name: string): Promise<BareServer> => lab.serve(name)
   const large = await gate(database)
   const small = await gate("ten.db")
   const mixed = await gate("every.db")
@@ -72,7 +71,7 @@ async function startContenders(
   const row = (
     name: string,
     clientsText: string,
-    { url, pid }: Asked,
+    { url, pid }: BareServer,
     clients: Clients,
     answer: Contender["answer"] = 204,
   ): Contender => ({ name, clientsText, url, servers: [pid], clients, answer })
@@ -127,11 +126,6 @@ async function importOnce(lab: Lab, database: string, entries: Entries): Promise
   const server = await lab.serve(database)
   await importFile(lab, server.url, entries.file)
   await server.stop()
-}
-
-async function startBare(lab: Lab, command: readonly string[]): Promise<Asked> {
-  const child = lab.start([...lab.cores.server, ...command])
-  return { url: `http://127.0.0.1:${await new Lines(child).next()}`, pid: child.pid }
 }
 
 /** Each client at hand once: the load below only counts refusals. */
