@@ -18,6 +18,13 @@ type Prepared = { readonly handle: ReturnType<Handle["prepare"]>; readonly retur
 
 type Handle = InstanceType<typeof Database>
 
+/**
+ * In place of a parameter for a text or a blob. The driver does not tell when SQLite was refused the memory for it, and
+ * SQLite takes NULL then: an import would add nothing and call it done, a removal would find nothing to remove. Only in
+ * that case the second argument is asked for, which is too large to be made and so an error of its own: SQLITE_TOOBIG.
+ */
+const GIVEN = "ifnull(?, zeroblob(1 << 40))"
+
 const BEGIN = { sql: "BEGIN IMMEDIATE", args: [] }
 const COMMIT = { sql: "COMMIT", args: [] }
 
@@ -98,18 +105,17 @@ export class Connection {
 
   private run(statement: Statement): Result {
     const [{ handle, returnsRows }, args] =
-      typeof statement === "string"
-        ? [this.prepare(statement), []]
-        : [this.keep(statement.sql), statement.args]
+      typeof statement === "string" ? [this.prepare(statement), []] : [this.keep(statement), statement.args]
     if (returnsRows) return { rows: handle.all(args) as Row[], rowsAffected: 0 }
     return { rows: [], rowsAffected: handle.run(args).changes }
   }
 
-  private keep(sql: string): Prepared {
-    let prepared = this.kept.get(sql)
+  private keep({ sql, args }: Exclude<Statement, string>): Prepared {
+    const name = args.reduce<string>((name, value) => name + (needsMemory(value) ? "+" : "-"), sql)
+    let prepared = this.kept.get(name)
     if (prepared === undefined) {
-      prepared = this.prepare(sql)
-      this.kept.set(sql, prepared)
+      prepared = this.prepare(guarded(sql, args))
+      this.kept.set(name, prepared)
     }
     return prepared
   }
@@ -118,6 +124,16 @@ export class Connection {
     const handle = this.handle.prepare(sql)
     return { handle, returnsRows: handle.reader }
   }
+}
+
+/** No statement has a question mark that is no parameter. */
+function guarded(sql: string, args: readonly Value[]): string {
+  let at = 0
+  return sql.replaceAll("?", () => (needsMemory(args[at++] ?? null) ? GIVEN : "?"))
+}
+
+function needsMemory(value: Value): boolean {
+  return typeof value === "string" || value instanceof Uint8Array
 }
 
 /** The first value that a PRAGMA tells. */

@@ -23,6 +23,8 @@ const FAILURES: ReadonlyArray<readonly [code: string, what: string]> = [
   // Before the codes of input and output, of which this is one.
   ["SQLITE_IOERR_NOMEM", "the system gives no more memory"],
   ["SQLITE_NOMEM", "the system gives no more memory"],
+  // What a connection makes of an argument that got no memory.
+  ["SQLITE_TOOBIG", "the system gives no more memory"],
   ["SQLITE_IOERR", "the disk reported an error"],
   ["SQLITE_CORRUPT", "the database file is damaged"],
 ]

@@ -2,6 +2,7 @@
 
 import { expect, setDefaultTimeout, test } from "bun:test"
 import { readFileSync } from "node:fs"
+import { join } from "node:path"
 import { Workplace } from "../support/binary.ts"
 import { fault } from "./fault.ts"
 import { rounds } from "./rounds.ts"
@@ -78,5 +79,25 @@ test(
       expect(await next.stop()).toBe(0)
     }
     expect(refused).toBeGreaterThan(0)
+  },
+)
+
+test(
+  fault(
+    "P-07",
+    "the driver gets the memory for a text, and SQLite is refused its own copy, which the driver does not tell",
+    "an error, and not a change of nothing that is told to be done",
+  ),
+  async () => {
+    await using place = await Workplace.make()
+    const script = join(import.meta.dir, "insert-without-memory.ts")
+    const told: string[] = []
+    // Copies of the text: with two the driver has its own.
+    for (const copies of [2, 2.25, 2.5, 2.75, 3]) {
+      const { stdout } = await place.run([process.execPath, script, String(copies)])
+      told.push(stdout.trim())
+    }
+    expect(told).toContain("SQLITE_TOOBIG")
+    expect(told).not.toContain("inserted 0")
   },
 )

@@ -16,6 +16,7 @@ describe("of a statement", () => {
     ["SQLITE_IOERR_FSYNC", "the disk reported an error"],
     ["SQLITE_IOERR_NOMEM", "the system gives no more memory"],
     ["SQLITE_NOMEM", "the system gives no more memory"],
+    ["SQLITE_TOOBIG", "the system gives no more memory"],
     ["SQLITE_CORRUPT_VTAB", "the database file is damaged"],
     ["SQLITE_CONSTRAINT", "the database reported SQLITE_CONSTRAINT"],
     [undefined, "the database reported an error"],
