@@ -2,6 +2,7 @@
 
 import type { Config, ExplainedConfig } from "../src/config/config.ts"
 import { ConfigError } from "../src/config/config-error.ts"
+import { misspeltVariables } from "../src/config/misspelt-variables.ts"
 import type { Flags } from "../src/config/settings.ts"
 import { passesSockets } from "../src/systemd/service-manager.ts"
 import {
@@ -55,6 +56,12 @@ export function readServerSettings(env: CommandEnv, flags: Flags, purpose: Purpo
     }
     throw error
   }
+}
+
+/** What `serve` would start with, for whoever asks first. Throws `ServeConfigError`, and warns of what is no error. */
+export function checkServerSettings(env: CommandEnv, flags: Flags): void {
+  readServerSettings(env, flags, "check")
+  for (const misspelt of misspeltVariables(env.process.environment)) env.out.warn(misspelt)
 }
 
 /** A client is told to name another file; whoever starts a server may as well make this one. */

@@ -4,11 +4,10 @@ import { Command } from "commander"
 import { type KeyOrigin, SECRET } from "../../src/config/config.ts"
 import { ConfigError } from "../../src/config/config-error.ts"
 import { configPaths } from "../../src/config/config-file.ts"
-import { misspeltVariables } from "../../src/config/misspelt-variables.ts"
 import { findConfigFile } from "../../src/config/settings.ts"
 import type { CommandEnv } from "../command-env.ts"
 import { EXIT } from "../exit.ts"
-import { readServerSettings } from "../server-settings.ts"
+import { checkServerSettings } from "../server-settings.ts"
 
 export function configCommand(env: CommandEnv): Command {
   return new Command("config")
@@ -44,8 +43,7 @@ function checkCommand(env: CommandEnv): Command {
 `,
     )
     .action((file: string | undefined) => {
-      readServerSettings(env, file === undefined ? {} : { config: file }, "check")
-      for (const misspelt of misspeltVariables(env.process.environment)) env.out.warn(misspelt)
+      checkServerSettings(env, file === undefined ? {} : { config: file })
       if (env.out.isJson) env.out.json({ valid: true })
       env.out.line("the configuration is valid")
     })

@@ -12,7 +12,7 @@ import type { CommandEnv } from "../command-env.ts"
 import { EXIT } from "../exit.ts"
 import { reload } from "../reload.ts"
 import { serverLog } from "../server-log.ts"
-import { readServerSettings } from "../server-settings.ts"
+import { checkServerSettings, readServerSettings } from "../server-settings.ts"
 import { watchSignals } from "../server-signals.ts"
 
 type Options = Flags & { readonly check?: boolean }
@@ -43,8 +43,7 @@ export function serveCommand(env: CommandEnv): Command {
     )
     .action(async ({ check, ...flags }: Options) => {
       if (check) {
-        readServerSettings(env, flags, "check")
-        for (const misspelt of misspeltVariables(env.process.environment)) env.out.warn(misspelt)
+        checkServerSettings(env, flags)
         env.out.line("the configuration is valid")
       } else await serve(env, flags)
     })

@@ -10,7 +10,8 @@ import { loadAllowlist } from "./load-allowlist.ts"
 import { assembleWritePath } from "./write-path.ts"
 
 /**
- * Makes the database if there is none, which `created` tells. Rejects with `unavailable` if a server holds it. `close` gives it free at the latest with the process.
+ * Makes the database if there is none, which `created` tells. Rejects with `unavailable` if a server holds it. `close`
+ * gives it free at the latest with the process.
  */
 export async function openLocalGate(
   path: string,
