@@ -2,7 +2,8 @@
 
 import type { Family } from "../core/address.ts"
 import type { Network } from "../core/network.ts"
-import { entryKey, keySize, networkAt } from "./entry-key.ts"
+import { keySize } from "./entry-key.ts"
+import { RecordColumn } from "./record-column.ts"
 import type { SnapshotChunk } from "./snapshot.ts"
 
 /** Networks are added, sorted once, and then read. */
@@ -39,30 +40,18 @@ export class SortedNetworks {
   }
 }
 
-class KeyColumn {
-  length = 0
-  private readonly size: number
-  private bytes: Uint8Array<ArrayBuffer>
-
-  constructor(private readonly family: Family) {
-    this.size = keySize(family)
-    this.bytes = new Uint8Array(this.size * 64)
+class KeyColumn extends RecordColumn {
+  constructor(family: Family) {
+    super(family, keySize(family))
   }
 
   add(network: Network): void {
-    const offset = this.length * this.size
-    if (offset === this.bytes.length) {
-      const wider = new Uint8Array(this.bytes.length * 2)
-      wider.set(this.bytes)
-      this.bytes = wider
-    }
-    this.bytes.set(entryKey(network), offset)
-    this.length++
+    this.append(network)
   }
 
   sort(): void {
-    const { bytes, size, length } = this
-    const view = new DataView(bytes.buffer)
+    const { view, size, length } = this
+    const records = this.records()
     const order = new Uint32Array(length)
     for (let i = 0; i < length; i++) order[i] = i
     // Four bytes at a time, from an offset that is the same for all keys: the family byte in front is equal.
@@ -77,24 +66,12 @@ class KeyColumn {
     const sorted = new Uint8Array(length * size)
     for (let i = 0; i < length; i++) {
       const from = (order[i] as number) * size
-      sorted.set(bytes.subarray(from, from + size), i * size)
+      sorted.set(records.subarray(from, from + size), i * size)
     }
-    this.bytes = sorted
+    this.view = new DataView(sorted.buffer)
   }
 
-  *batches(batch: number): Generator<Network[]> {
-    const view = new DataView(this.bytes.buffer)
-    for (let start = 0; start < this.length; start += batch) {
-      const networks: Network[] = []
-      for (let i = start; i < Math.min(start + batch, this.length); i++) {
-        const network = networkAt(view, i * this.size, this.family)
-        if (network !== null) networks.push(network)
-      }
-      yield networks
-    }
-  }
-
-  records(): Uint8Array<ArrayBuffer> {
-    return this.bytes.subarray(0, this.length * this.size)
+  batches(most: number): Generator<Network[]> {
+    return this.inBatches(most, (network) => network)
   }
 }

@@ -2,7 +2,7 @@
 
 import type { Family } from "../core/address.ts"
 import type { Network } from "../core/network.ts"
-import { entryKey, networkAt } from "./entry-key.ts"
+import { RecordColumn } from "./record-column.ts"
 import { recordSize, type SnapshotChunk } from "./snapshot.ts"
 
 export type TemporaryLine = {
@@ -41,43 +41,24 @@ export class TemporaryLines {
   }
 }
 
-class LineColumn {
-  length = 0
-  private readonly size: number
-  private view: DataView<ArrayBuffer>
+class LineColumn extends RecordColumn {
   private readonly reasons: (string | null)[] = []
 
-  constructor(private readonly family: Family) {
-    this.size = recordSize("temp", family)
-    this.view = new DataView(new ArrayBuffer(this.size * 64))
+  constructor(family: Family) {
+    super(family, recordSize("temp", family))
   }
 
   add({ network, until, reason }: TemporaryLine): void {
-    const start = this.length * this.size
-    if (start === this.view.byteLength) {
-      const wider = new Uint8Array(this.view.byteLength * 2)
-      wider.set(this.records())
-      this.view = new DataView(wider.buffer)
-    }
-    new Uint8Array(this.view.buffer).set(entryKey(network), start)
+    const start = this.append(network)
     this.view.setBigInt64(start + this.size - 8, BigInt(until))
     this.reasons.push(reason)
-    this.length++
   }
 
-  *batches(batch: number): Generator<TemporaryLine[]> {
-    for (let start = 0; start < this.length; start += batch) {
-      const lines: TemporaryLine[] = []
-      for (let i = start; i < Math.min(start + batch, this.length); i++) {
-        const network = networkAt(this.view, i * this.size, this.family)
-        const until = Number(this.view.getBigInt64((i + 1) * this.size - 8))
-        if (network !== null) lines.push({ network, until, reason: this.reasons[i] ?? null })
-      }
-      yield lines
-    }
-  }
-
-  records(): Uint8Array<ArrayBuffer> {
-    return new Uint8Array(this.view.buffer, 0, this.length * this.size)
+  batches(most: number): Generator<TemporaryLine[]> {
+    return this.inBatches(most, (network, place) => ({
+      network,
+      until: Number(this.view.getBigInt64((place + 1) * this.size - 8)),
+      reason: this.reasons[place] ?? null,
+    }))
   }
 }
