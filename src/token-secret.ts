@@ -1,6 +1,6 @@
 // The secret of an API token: random, told once, and kept only as its SHA-256.
 
-import { createHash, randomBytes } from "node:crypto"
+import { hash, randomBytes } from "node:crypto"
 
 /** By this a scanner of repositories and logs knows a lost secret for one of ours. */
 export const SECRET_PREFIX = "ipgate_"
@@ -16,5 +16,5 @@ export function newTokenSecret(): TokenSecret {
 
 /** SHA-256. A slow hash would protect only what can be guessed, and nobody guesses 256 bits. */
 export function digestOfToken(token: string): Buffer {
-  return createHash("sha256").update(token).digest()
+  return hash("sha256", token, "buffer")
 }

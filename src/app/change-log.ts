@@ -11,7 +11,7 @@ import type { Log } from "../log/log.ts"
 /** Milliseconds; what wakes the follower is an event, and this only bounds one sleep. */
 const SLEEP = 60_000
 /** Lines that are written before decisions get their turn again: about a tenth of a millisecond. */
-const LINES_AT_ONCE = 8
+const LINES_AT_ONCE = 16
 
 /** Follows the feed until it is closed. A large import is one line, by `logImport`. */
 export async function logChanges(feed: ChangeFeed, log: Log): Promise<void> {

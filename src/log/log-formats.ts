@@ -16,25 +16,27 @@ export type LogFormat = "journal" | "text" | "json"
 /** One line without its line feed, whatever the record holds. */
 export const LOG_FORMATS: Readonly<Record<LogFormat, (record: LogRecord) => string>> = {
   // sd-daemon(3): the journal reads the priority from the line, and has the time itself.
-  journal: ({ level, message, fields }) =>
-    `<${PRIORITIES[level]}>${printable([message, ...pairs(fields)].join(" "))}`,
+  journal: ({ level, message, fields }) => `<${PRIORITIES[level]}>${printable(message + pairs(fields))}`,
   text: ({ at, level, message, fields }) =>
-    printable([new Date(at).toISOString(), level, message, ...pairs(fields)].join(" ")),
+    printable(`${new Date(at).toISOString()} ${level} ${message}${pairs(fields)}`),
   json: ({ at, level, message, fields }) => {
-    const { event, ...rest } = fields
-    const members = Object.entries({ time: new Date(at).toISOString(), level, msg: message, event, ...rest })
-    const texts = members.flatMap(([name, value]) =>
-      value === undefined ? [] : [`${JSON.stringify(name)}:${shown(value)}`],
-    )
-    return printableJson(`{${texts.join(",")}}`)
+    const { event } = fields
+    let members = `"time":"${new Date(at).toISOString()}","level":"${level}","msg":${shown(message)}`
+    if (event !== undefined) members += `,"event":${shown(event)}`
+    for (const name of namesOf(fields)) members += `,${JSON.stringify(name)}:${shown(fields[name])}`
+    return printableJson(`{${members}}`)
   },
 }
 
-/** The name of an event is for programs; people have the message. */
-function pairs({ event: _, ...fields }: LogRecord["fields"]): string[] {
-  return Object.entries(fields).flatMap(([name, value]) =>
-    value === undefined ? [] : [`${name}=${shown(value)}`],
-  )
+function pairs(fields: LogRecord["fields"]): string {
+  let text = ""
+  for (const name of namesOf(fields)) text += ` ${name}=${shown(fields[name])}`
+  return text
+}
+
+/** Of the fields to be told. The name of an event is for programs; people have the message. */
+function namesOf(fields: LogRecord["fields"]): string[] {
+  return Object.keys(fields).filter((name) => name !== "event" && fields[name] !== undefined)
 }
 
 // Whatever it is: the log is written where something has gone wrong already, and must not fail in its turn.

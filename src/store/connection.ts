@@ -49,7 +49,8 @@ export class DatabaseError extends Error {
 
 /** Every call blocks until the database has answered. What it refuses is thrown as a `DatabaseError`. */
 export class Connection {
-  private readonly kept = new Map<string, Prepared>()
+  /** By the statement's text, and by a bit for each argument that is guarded: at most 32 of them. */
+  private readonly kept = new Map<string, Map<number, Prepared>>()
 
   private constructor(private readonly handle: Handle) {}
 
@@ -111,11 +112,17 @@ export class Connection {
   }
 
   private keep({ sql, args }: Exclude<Statement, string>): Prepared {
-    const name = args.reduce<string>((name, value) => name + (needsMemory(value) ? "+" : "-"), sql)
-    let prepared = this.kept.get(name)
+    let forms = this.kept.get(sql)
+    if (forms === undefined) {
+      forms = new Map()
+      this.kept.set(sql, forms)
+    }
+    let form = 0
+    for (let i = 0; i < args.length; i++) if (needsMemory(args[i] ?? null)) form |= 1 << i
+    let prepared = forms.get(form)
     if (prepared === undefined) {
       prepared = this.prepare(guarded(sql, args))
-      this.kept.set(name, prepared)
+      forms.set(form, prepared)
     }
     return prepared
   }

@@ -6,28 +6,40 @@
  */
 export function parseJsonObject(bytes: Uint8Array): Readonly<Record<string, unknown>> {
   const text = decoded(bytes)
-  let members = 0
   let value: unknown
   try {
-    value = JSON.parse(text, function (this: unknown, _key, member) {
-      if (!Array.isArray(this)) members++
-      return member
-    })
+    value = JSON.parse(text)
   } catch (cause) {
     throw new SyntaxError("the body is not valid JSON", { cause })
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw new SyntaxError("the body is not a JSON object")
   }
-  // In valid JSON each member has one colon outside of strings. The reviver saw each surviving member and the root.
+  // In valid JSON each member has one colon outside of strings.
   const colons = text.replace(/"(?:[^"\\]|\\.)*"/gs, "").split(":").length - 1
-  if (colons !== members - 1) throw new SyntaxError("a member of the JSON object occurs twice")
+  if (colons !== membersWithin(value)) throw new SyntaxError("a member of the JSON object occurs twice")
   return value as Record<string, unknown>
 }
 
+/** How many members have survived, those of values inside of values included. */
+function membersWithin(value: object): number {
+  let members = 0
+  // A list and no recursion: a body can be nested deeper than the stack goes.
+  const values: unknown[] = [value]
+  for (const one of values) {
+    if (typeof one !== "object" || one === null) continue
+    const inner = Object.values(one)
+    if (!Array.isArray(one)) members += inner.length
+    for (const another of inner) values.push(another)
+  }
+  return members
+}
+
+const UTF_8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+
 function decoded(bytes: Uint8Array): string {
   try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes)
+    return UTF_8.decode(bytes)
   } catch (cause) {
     throw new SyntaxError("the body is not valid UTF-8", { cause })
   }

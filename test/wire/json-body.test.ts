@@ -218,11 +218,17 @@ describe(
       ["quotes", '"'.repeat(FULL), NOT_JSON],
       ["backslashes in a text", `{"a":"${"\\".repeat(FULL - 9)}`, NOT_JSON],
       ["colons", ":".repeat(FULL), NOT_JSON],
-      ["brackets that close", "[".repeat(FULL / 2) + "]".repeat(FULL / 2), NOT_JSON],
-      ["braces that close", '{"a":'.repeat(10_000) + 1 + "}".repeat(10_000), NOT_JSON],
+      ["brackets that close", "[".repeat(FULL / 2) + "]".repeat(FULL / 2), NOT_OBJECT],
       ["the same member", `{${'"a":1,'.repeat(10_000)}"a":1}`, TWICE],
     ])("%s", (_what, text, message) => {
       expect(outcome(text)).toBe(message)
+    })
+
+    test("ten thousand objects, one in another", () => {
+      let value = outcome('{"a":'.repeat(10_000) + 1 + "}".repeat(10_000))
+      for (let depth = 0; depth < 10_000; depth++) value = (value as { a: unknown }).a
+      expect(value).toBe(1)
+      expect(outcome(`${'{"a":'.repeat(9_000)}{"b":1,"b":1}${"}".repeat(9_000)}`)).toBe(TWICE)
     })
 
     test("ten thousand members", () => {
