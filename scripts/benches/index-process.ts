@@ -8,6 +8,7 @@ import { NetworkIndex } from "../../src/core/network-index.ts"
 import { MapPerLength } from "./candidates/map-per-length.ts"
 import { SortedRanges } from "./candidates/sorted-ranges.ts"
 import { TablePerLength } from "./candidates/table-per-length.ts"
+import { TrieAlone } from "./candidates/trie-alone.ts"
 import { EVERY_LENGTH } from "./million.ts"
 import { Population, shuffled } from "./population.ts"
 import { median } from "./statistics.ts"
@@ -21,6 +22,7 @@ export const CANDIDATES = {
   "network-index": (networks: readonly Network[]) => filled(new NetworkIndex(), networks),
   "map-per-length": (networks: readonly Network[]) => filled(new MapPerLength(), networks),
   "table-per-length": (networks: readonly Network[]) => filled(new TablePerLength(), networks),
+  "trie-alone": (networks: readonly Network[]) => filled(new TrieAlone(), networks),
   "sorted-ranges": (networks: readonly Network[]) => new SortedRanges(networks),
 } as const
 

@@ -2,6 +2,8 @@
 
 import ipaddr from "ipaddr.js"
 
+import { maskWord } from "./mask-word.ts"
+
 export type Family = 4 | 6
 
 const LONGEST_IPV4 = 15
@@ -72,10 +74,10 @@ export class Address {
   masked(length: number): Address {
     if (this.family === 4) return Address.ipv4(maskWord(this.word0, length))
     return Address.ipv6Base(
-      maskWord(this.word0, length),
-      maskWord(this.word1, length - 32),
-      maskWord(this.word2, length - 64),
-      maskWord(this.word3, length - 96),
+      maskWord(this.word0, length) >>> 0,
+      maskWord(this.word1, length - 32) >>> 0,
+      maskWord(this.word2, length - 64) >>> 0,
+      maskWord(this.word3, length - 96) >>> 0,
     )
   }
 
@@ -99,13 +101,6 @@ export class Address {
     for (const word of [word0, word1, word2, word3]) groups.push(word >>> 16, word & 0xffff)
     return new ipaddr.IPv6(groups).toRFC5952String()
   }
-}
-
-// A shift in JavaScript takes its count modulo 32, so the two ends need a branch of their own.
-function maskWord(word: number, bits: number): number {
-  if (bits >= 32) return word
-  if (bits <= 0) return 0
-  return (word & (0xffffffff << (32 - bits))) >>> 0
 }
 
 // The value of the dotted quad from `start` to the end of the text, or -1.

@@ -13,76 +13,45 @@ export const ABSENT = 0
  * quarters full, and deletion by shifting back, so that a table which saw many changes is as fast as a fresh one.
  */
 export class PrefixTable {
-  private readonly shards: Shard[] = []
+  /**
+   * Of each shard. A slot is [word 0, …, length + 1, value]; a length of 0 there marks a free slot. They lie side by
+   * side and not in an object for each shard, which would be one more cold line of memory for every question.
+   */
+  private readonly slots: Int32Array[] = []
+  private readonly masks = new Int32Array(SHARDS).fill(SMALLEST_SHARD - 1)
+  private readonly sizes = new Int32Array(SHARDS)
+  private readonly stride: number
 
-  constructor(words: 1 | 4) {
-    for (let i = 0; i < SHARDS; i++) this.shards.push(new Shard(words))
-  }
-
-  get(word0: number, word1: number, word2: number, word3: number, length: number): number {
-    const hash = hashOf(word0, word1, word2, word3, length)
-    return this.shardOf(hash).get(hash, word0, word1, word2, word3, length)
-  }
-
-  set(word0: number, word1: number, word2: number, word3: number, length: number, value: number): void {
-    const hash = hashOf(word0, word1, word2, word3, length)
-    this.shardOf(hash).set(hash, word0, word1, word2, word3, length, value)
-  }
-
-  delete(word0: number, word1: number, word2: number, word3: number, length: number): void {
-    const hash = hashOf(word0, word1, word2, word3, length)
-    this.shardOf(hash).delete(hash, word0, word1, word2, word3, length)
+  constructor(private readonly words: 1 | 4) {
+    this.stride = words + 2
+    for (let shard = 0; shard < SHARDS; shard++) this.slots.push(new Int32Array(SMALLEST_SHARD * this.stride))
   }
 
   /** Bytes of the slots, filled or not. */
   get bytes(): number {
-    return this.shards.reduce((sum, shard) => sum + shard.bytes, 0)
+    return this.slots.reduce((sum, { byteLength }) => sum + byteLength, 0)
   }
 
-  private shardOf(hash: number): Shard {
-    return this.shards[hash >>> 24] as Shard
-  }
-}
-
-/** A slot is [word 0, …, length + 1, value]; a length of 0 there marks a free slot. */
-class Shard {
-  private readonly stride: number
-  private slots: Int32Array
-  private mask = SMALLEST_SHARD - 1
-  private size = 0
-
-  constructor(private readonly words: 1 | 4) {
-    this.stride = words + 2
-    this.slots = new Int32Array(SMALLEST_SHARD * this.stride)
-  }
-
-  get bytes(): number {
-    return this.slots.byteLength
-  }
-
-  get(hash: number, word0: number, word1: number, word2: number, word3: number, length: number): number {
+  get(word0: number, word1: number, word2: number, word3: number, length: number): number {
+    const hash = hashOf(word0, word1, word2, word3, length)
     const at = this.find(hash, word0, word1, word2, word3, length)
-    return at < 0 ? ABSENT : (this.slots[at + this.words + 1] as number)
+    return at < 0 ? ABSENT : (this.slotsFor(hash)[at + this.words + 1] as number)
   }
 
-  set(
-    hash: number,
-    word0: number,
-    word1: number,
-    word2: number,
-    word3: number,
-    length: number,
-    value: number,
-  ) {
+  set(word0: number, word1: number, word2: number, word3: number, length: number, value: number): void {
+    const hash = hashOf(word0, word1, word2, word3, length)
+    const shard = shardOf(hash)
     let at = this.find(hash, word0, word1, word2, word3, length)
     if (at < 0) {
-      if ((this.size + 1) * 4 > (this.mask + 1) * 3) {
-        this.grow()
+      const size = (this.sizes[shard] as number) + 1
+      if (size * 4 > ((this.masks[shard] as number) + 1) * 3) {
+        this.grow(shard)
         at = this.find(hash, word0, word1, word2, word3, length)
       }
       at = ~at
-      this.size++
-      const { slots, words } = this
+      this.sizes[shard] = size
+      const { words } = this
+      const slots = this.slotsFor(hash)
       slots[at] = word0
       if (words === 4) {
         slots[at + 1] = word1
@@ -91,18 +60,22 @@ class Shard {
       }
       slots[at + words] = length + 1
     }
-    this.slots[at + this.words + 1] = value
+    this.slotsFor(hash)[at + this.words + 1] = value
   }
 
-  delete(hash: number, word0: number, word1: number, word2: number, word3: number, length: number) {
+  delete(word0: number, word1: number, word2: number, word3: number, length: number): void {
+    const hash = hashOf(word0, word1, word2, word3, length)
     let hole = this.find(hash, word0, word1, word2, word3, length)
     if (hole < 0) return
-    this.size--
-    const { slots, stride, words, mask } = this
+    const shard = shardOf(hash)
+    const slots = this.slotsFor(hash)
+    const mask = this.masks[shard] as number
+    const { stride, words } = this
+    this.sizes[shard] = (this.sizes[shard] as number) - 1
     // Move back each follower that may stand in the hole: one whose home is not between the hole and itself.
     let slot = hole / stride
     for (let next = (slot + 1) & mask; slots[next * stride + words] !== 0; next = (next + 1) & mask) {
-      const home = this.hashAt(next * stride) & mask
+      const home = this.hashAt(slots, next * stride) & mask
       const between = slot <= next ? home > slot && home <= next : home > slot || home <= next
       if (between) continue
       slots.copyWithin(slot * stride, next * stride, (next + 1) * stride)
@@ -121,7 +94,9 @@ class Shard {
     word3: number,
     length: number,
   ): number {
-    const { slots, stride, words, mask } = this
+    const { stride, words } = this
+    const slots = this.slotsFor(hash)
+    const mask = this.masks[shardOf(hash)] as number
     const marker = length + 1
     for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
       const at = slot * stride
@@ -137,33 +112,36 @@ class Shard {
     }
   }
 
-  private hashAt(at: number): number {
-    const { slots, words } = this
+  private slotsFor(hash: number): Int32Array {
+    return this.slots[shardOf(hash)] as Int32Array
+  }
+
+  private hashAt(slots: Int32Array, at: number): number {
+    const { words } = this
     const length = (slots[at + words] as number) - 1
     const word0 = slots[at] as number
     if (words === 1) return hashOf(word0, 0, 0, 0, length)
     return hashOf(word0, slots[at + 1] as number, slots[at + 2] as number, slots[at + 3] as number, length)
   }
 
-  private grow(): void {
-    const { slots: old, stride, words } = this
-    this.mask = this.mask * 2 + 1
-    this.slots = new Int32Array((this.mask + 1) * stride)
-    const { slots, mask } = this
+  private grow(shard: number): void {
+    const { stride, words } = this
+    const old = this.slots[shard] as Int32Array
+    const mask = (this.masks[shard] as number) * 2 + 1
+    const slots = new Int32Array((mask + 1) * stride)
     for (let from = 0; from < old.length; from += stride) {
       if (old[from + words] === 0) continue
-      let slot = 0
-      const length = (old[from + words] as number) - 1
-      const word0 = old[from] as number
-      slot =
-        words === 1
-          ? hashOf(word0, 0, 0, 0, length)
-          : hashOf(word0, old[from + 1] as number, old[from + 2] as number, old[from + 3] as number, length)
-      slot &= mask
+      let slot = this.hashAt(old, from) & mask
       while (slots[slot * stride + words] !== 0) slot = (slot + 1) & mask
       for (let i = 0; i < stride; i++) slots[slot * stride + i] = old[from + i] as number
     }
+    this.masks[shard] = mask
+    this.slots[shard] = slots
   }
+}
+
+function shardOf(hash: number): number {
+  return hash >>> 24
 }
 
 // Multiply and xor-shift, so that each bit of the prefix reaches both the shard (top) and the slot (low) bits.

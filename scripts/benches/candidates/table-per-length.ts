@@ -1,6 +1,7 @@
-// Candidate for the index: the product's own hash table, asked once for each prefix length in use, without hints.
+// Candidate for the index: the product's own hash table, asked once for each prefix length in use.
 
 import type { Address, Family } from "../../../src/core/address.ts"
+import { maskWord } from "../../../src/core/mask-word.ts"
 import type { Network } from "../../../src/core/network.ts"
 import { ABSENT, PrefixTable } from "../../../src/core/prefix-table.ts"
 
@@ -36,9 +37,4 @@ export class TablePerLength {
     }
     return false
   }
-}
-
-function maskWord(word: number, bits: number): number {
-  if (bits >= 32) return word | 0
-  return bits <= 0 ? 0 : word & (-1 << (32 - bits))
 }
