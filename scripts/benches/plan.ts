@@ -17,7 +17,7 @@ export type Plan = {
   /** Seconds of each window in which the delay of decisions is watched, and how often each is repeated. */
   readonly windowSeconds: number
   readonly windows: number
-  /** Entries that are imported while decisions are watched, twice: so the log is full after it. */
+  /** Entries that are imported before and while decisions are watched: so the log is full after it. */
   readonly importedWhileWatched: number
   readonly expiringAtOnce: number
   readonly writeSeconds: number

@@ -1,10 +1,8 @@
 // Entry point of the database's own thread: message in, operation of the store, reply out, one after the other.
 
-import { readlinkSync } from "node:fs"
-import { getPriority, setPriority } from "node:os"
-import { basename } from "node:path"
 import type { AuditQuery } from "../core/audit.ts"
 import { GateError } from "../core/errors.ts"
+import { giveWay } from "../linux/give-way.ts"
 import { loadDriver } from "./load-driver.ts"
 import {
   fromChangeMessage,
@@ -17,34 +15,17 @@ import {
 import type { AuditSliceQuery, Store } from "./store.ts"
 import type { TokenStore } from "./token-store.ts"
 
-/** Below the thread that decides: a tenth of its share of a processor when both are busy. */
-const LOWER_BY = 10
-const LOWEST = 19
-
 declare const self: {
   onmessage: ((event: { data: Request }) => void) | null
   postMessage(reply: Reply, transfer?: ArrayBuffer[]): void
 }
 
 let store: (Store & TokenStore) | null = null
-lowerPriority()
+giveWay()
 let last: Promise<void> = Promise.resolve()
 
 self.onmessage = ({ data: request }) => {
   last = last.then(() => answer(request))
-}
-
-/**
- * Where this thread and the one that decides share a core, decisions come first. On Linux a thread has a priority of
- * its own; elsewhere, or where it is forbidden, everything works without.
- */
-function lowerPriority(): void {
-  try {
-    const thread = Number(basename(readlinkSync("/proc/thread-self")))
-    setPriority(thread, Math.min(getPriority(thread) + LOWER_BY, LOWEST))
-  } catch {
-    // Nothing depends on it.
-  }
 }
 
 async function answer(request: Request): Promise<void> {

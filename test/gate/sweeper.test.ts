@@ -1,7 +1,9 @@
 // The sweeper: it records every end once, at its moment, and stands in nobody's way.
 
 import { afterEach, describe, expect, jest, test } from "bun:test"
+import type { Change } from "../../src/core/change.ts"
 import { GateError } from "../../src/core/errors.ts"
+import { Sweeper } from "../../src/gate/sweeper.ts"
 import { fault } from "../faults/fault.ts"
 import { network } from "../support/parsed.ts"
 import { temporaryPaths } from "../support/temp-store.ts"
@@ -151,6 +153,47 @@ describe("a sweep", () => {
     expect(bench.allowed("192.0.2.1")).toBe(true)
     expect(await bench.temporaryRows()).toEqual(["192.0.2.1 120000"])
     expect(expiries(await bench.log()).length).toBe(1)
+  })
+})
+
+describe("between two transactions", () => {
+  /** A sweeper whose transactions take so many milliseconds each, and which tells its rests. */
+  function resting(bench: Workbench, takes: readonly number[]) {
+    const left = [...takes]
+    const rests: number[] = []
+    const queue = {
+      add: (changes: readonly Change[]) => {
+        bench.clock.advance(left.shift() ?? 0)
+        return bench.path.queue.add(changes)
+      },
+    }
+    const sweeper: Sweeper = new Sweeper(bench.allowlist, queue, bench.clock, async (milliseconds) => {
+      rests.push(milliseconds)
+      if (rests.length === 4) sweeper.stop()
+    })
+    return { sweeper, rests }
+  }
+
+  test("it leaves the processor to others for four times as long as it has worked, up to a limit", async () => {
+    const bench = await open()
+    await grantMany(bench, 120)
+    bench.clock.advance(900_000)
+    const { sweeper, rests } = resting(bench, [7, 1_000])
+    await sweeper.sweep()
+    // Two of 50, and then the rest of them, after which nothing is left to wait for.
+    expect(rests).toEqual([28, 50])
+    expect(expiries(await bench.log()).length).toBe(120)
+  })
+
+  test("it ends if it is stopped", async () => {
+    const bench = await open()
+    await grantMany(bench, 500)
+    bench.clock.advance(900_000)
+    const { sweeper, rests } = resting(bench, [])
+    await sweeper.sweep()
+    expect(rests.length).toBe(4)
+    expect(expiries(await bench.log()).length).toBe(200)
+    expect(bench.allowlist.endedGrants(500).length).toBe(300)
   })
 })
 
