@@ -115,11 +115,13 @@ class FamilyIndex {
 
   some(address: Address, accepts: (value: number) => boolean): boolean {
     const { table, inUse, trie } = this
+    // The trie first: it is empty or small where most networks have common lengths, and says no to most addresses soon.
+    if (trie.some(address, accepts)) return true
     for (let i = 0; i < inUse.length; i++) {
       const value = look(table, address, inUse[i] as number)
       if (value !== ABSENT && accepts(value)) return true
     }
-    return trie.some(address, accepts)
+    return false
   }
 
   private count(place: number, step: 1 | -1): void {
