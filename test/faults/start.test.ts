@@ -39,12 +39,14 @@ test(
       for (let answers = 0; answers < 200; ) {
         const last = lines.at(-1 - (answers % 100)) ?? ""
         const wanted = answers % 2 === 0 ? { ip: last, status: 204 } : { ip: "192.0.2.1", status: 401 }
+        // What is refused after it has said that it listens is a fault; the asking may have begun just before.
+        const saidSo = server !== null
         const answer = await fetch(`http://127.0.0.1:${port}/auth`, {
           headers: { "X-Real-IP": wanted.ip },
         }).catch(() => null)
         if (answer === null) {
           refused++
-          expect(server).toBeNull()
+          expect(saidSo).toBe(false)
           await Bun.sleep(1)
           continue
         }
