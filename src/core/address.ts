@@ -74,10 +74,10 @@ export class Address {
   masked(length: number): Address {
     if (this.family === 4) return Address.ipv4(maskWord(this.word0, length))
     return Address.ipv6Base(
-      maskWord(this.word0, length) >>> 0,
-      maskWord(this.word1, length - 32) >>> 0,
-      maskWord(this.word2, length - 64) >>> 0,
-      maskWord(this.word3, length - 96) >>> 0,
+      maskWord(this.word0, length),
+      maskWord(this.word1, length - 32),
+      maskWord(this.word2, length - 64),
+      maskWord(this.word3, length - 96),
     )
   }
 
