@@ -125,8 +125,11 @@ function ipv4Value(text: string, start: number): number {
   return octets === 3 && octet !== -1 ? value * 256 + octet : -1
 }
 
+/** The groups of the text that is being read: an array for each text would cost more than the reading of it. */
+const groups = new Uint16Array(8)
+
 function parseIpv6(text: string): Address | null {
-  const groups = [0, 0, 0, 0, 0, 0, 0, 0]
+  const { length } = text
   let count = 0
   let gap = -1
   let position = 0
@@ -135,51 +138,49 @@ function parseIpv6(text: string): Address | null {
     gap = 0
     position = 2
   }
-  while (position < text.length) {
+  while (position < length) {
     if (count === 8) return null
     let group = 0
-    let digits = 0
     let end = position
-    for (; end < text.length; end++) {
-      const digit = hexDigit(text.charCodeAt(end))
+    let code = 0
+    for (; end < length; end++) {
+      code = text.charCodeAt(end)
+      const digit = hexDigit(code)
       if (digit === -1) break
-      if (++digits > 4) return null
+      if (end - position === 4) return null
       group = group * 16 + digit
     }
-    if (text.charCodeAt(end) === DOT) {
-      if (count > 6) return null
-      const tail = ipv4Value(text, position)
+    if (end === length) {
+      groups[count++] = group
+      break
+    }
+    if (code === DOT) {
+      const tail = count > 6 ? -1 : ipv4Value(text, position)
       if (tail === -1) return null
-      groups[count++] = Math.floor(tail / 65536)
-      groups[count++] = tail % 65536
-      position = text.length
+      groups[count++] = tail >>> 16
+      groups[count++] = tail & 0xffff
       break
     }
-    if (digits === 0) return null
+    if (code !== COLON || end === position) return null
     groups[count++] = group
-    if (end === text.length) {
-      position = end
-      break
-    }
-    if (text.charCodeAt(end) !== COLON) return null
     position = end + 1
+    if (position === length) return null
     if (text.charCodeAt(position) === COLON) {
       if (gap !== -1) return null
       gap = count
       position++
-    } else if (position === text.length) {
-      return null
     }
   }
-  if (gap === -1 ? count !== 8 : count > 7) return null
+  if (gap === -1 ? count !== 8 : count === 8) return null
   if (gap !== -1) {
-    const tail = groups.splice(gap, count - gap)
-    groups.length = gap
-    while (groups.length < 8 - tail.length) groups.push(0)
-    groups.push(...tail)
+    groups.copyWithin(8 - count + gap, gap, count)
+    groups.fill(0, gap, 8 - count + gap)
   }
-  const [g0 = 0, g1 = 0, g2 = 0, g3 = 0, g4 = 0, g5 = 0, g6 = 0, g7 = 0] = groups
-  return Address.ipv6(g0 * 65536 + g1, g2 * 65536 + g3, g4 * 65536 + g5, g6 * 65536 + g7)
+  return Address.ipv6(wordAt(0), wordAt(2), wordAt(4), wordAt(6))
+}
+
+function wordAt(group: number): number {
+  return (((groups[group] as number) << 16) | (groups[group + 1] as number)) >>> 0
 }
 
 function hexDigit(code: number): number {
