@@ -34,3 +34,8 @@ export type Change =
 
 /** `conflict`: a permanent entry that exists. `absent`: nothing to remove or to expire. Neither writes a row. */
 export type Outcome = "added" | "replaced" | "removed" | "absent" | "conflict"
+
+/** True if the change has changed something, and so is in the audit log. */
+export function hasTakenEffect(outcome: Outcome): boolean {
+  return outcome === "added" || outcome === "replaced" || outcome === "removed"
+}

@@ -2,7 +2,7 @@
 
 import type { Allowlist } from "../core/allowlist.ts"
 import type { AuditRecord } from "../core/audit.ts"
-import type { Change } from "../core/change.ts"
+import { type Change, hasTakenEffect } from "../core/change.ts"
 import type { EndedEntries, EndedEntry } from "../core/ended-entries.ts"
 import type { FeedEvent } from "../core/feed.ts"
 import { othersFirst } from "../core/others-first.ts"
@@ -25,7 +25,7 @@ export function applyCommitted(
   const events: FeedEvent[] = []
   changes.forEach((change, i) => {
     const outcome = outcomes[i]
-    const took = outcome === "added" || outcome === "replaced" || outcome === "removed"
+    const took = outcome !== undefined && hasTakenEffect(outcome)
     if (took || change.op === "expire_temp") allowlist.apply(change)
     if (!took) return
     // Each change that takes effect writes one row, and the ids of one transaction follow each other.

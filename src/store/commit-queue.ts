@@ -81,7 +81,8 @@ export class CommitQueue {
         const committed = await this.write(changes)
         this.committed(changes, committed)
         // The next group need not wait until everybody of this one has been told.
-        void tell(group, committed.outcomes)
+        if (group.length <= TOLD_AT_ONCE) tell(group, committed.outcomes)
+        else void tellInTurns(group, committed.outcomes)
       } catch (error) {
         for (const { reject } of group) reject(error)
         if (error instanceof GateError && error.code === "unavailable") this.withdraw()
@@ -112,11 +113,20 @@ export class CommitQueue {
   }
 }
 
-async function tell(group: readonly WaitingChanges[], outcomes: readonly Outcome[]): Promise<void> {
-  let at = 0
-  for (const [i, { changes, resolve }] of group.entries()) {
-    if (i > 0 && i % TOLD_AT_ONCE === 0) await othersFirst()
-    resolve(outcomes.slice(at, at + changes.length))
-    at += changes.length
+/** Answers the first callers of these outcomes, and returns the outcomes of the others. */
+function tell(group: readonly WaitingChanges[], outcomes: readonly Outcome[]): readonly Outcome[] {
+  let rest = outcomes
+  for (const { changes, resolve } of group) {
+    resolve(rest.slice(0, changes.length))
+    rest = rest.slice(changes.length)
+  }
+  return rest
+}
+
+async function tellInTurns(group: readonly WaitingChanges[], outcomes: readonly Outcome[]): Promise<void> {
+  let rest = outcomes
+  for (let start = 0; start < group.length; start += TOLD_AT_ONCE) {
+    if (start > 0) await othersFirst()
+    rest = tell(group.slice(start, start + TOLD_AT_ONCE), rest)
   }
 }

@@ -12,7 +12,8 @@ export type Statement = string | { readonly sql: string; readonly args: readonly
 /** A row by the names of its columns. A blob is an `ArrayBuffer`. */
 export type Row = Readonly<Record<string, unknown>>
 
-export type Result = { readonly rows: readonly Row[]; readonly rowsAffected: number }
+/** `lastId` is the id of the last row that the statement has added, and means nothing if it has added none. */
+export type Result = { readonly rows: readonly Row[]; readonly rowsAffected: number; readonly lastId: number }
 
 type Prepared = { readonly handle: ReturnType<Handle["prepare"]>; readonly returnsRows: boolean }
 
@@ -24,6 +25,8 @@ type Handle = InstanceType<typeof Database>
  * that case the second argument is asked for, which is too large to be made and so an error of its own: SQLITE_TOOBIG.
  */
 const GIVEN = "ifnull(?, zeroblob(1 << 40))"
+
+const NO_ROWS: readonly Row[] = []
 
 const BEGIN = { sql: "BEGIN IMMEDIATE", args: [] }
 const COMMIT = { sql: "COMMIT", args: [] }
@@ -107,8 +110,9 @@ export class Connection {
   private run(statement: Statement): Result {
     const [{ handle, returnsRows }, args] =
       typeof statement === "string" ? [this.prepare(statement), []] : [this.keep(statement), statement.args]
-    if (returnsRows) return { rows: handle.all(args) as Row[], rowsAffected: 0 }
-    return { rows: [], rowsAffected: handle.run(args).changes }
+    if (returnsRows) return { rows: handle.all(args) as Row[], rowsAffected: 0, lastId: 0 }
+    const { changes, lastInsertRowid } = handle.run(args)
+    return { rows: NO_ROWS, rowsAffected: changes, lastId: Number(lastInsertRowid) }
   }
 
   private keep({ sql, args }: Exclude<Statement, string>): Prepared {

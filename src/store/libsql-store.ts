@@ -31,6 +31,7 @@ import type {
 } from "./store.ts"
 import * as tokenRows from "./token-rows.ts"
 import type { Revoked, TokenStore } from "./token-store.ts"
+import { writeChanges } from "./write-changes.ts"
 
 export class LibsqlStore implements Store, TokenStore {
   private opened: Connection | null = null
@@ -67,24 +68,11 @@ export class LibsqlStore implements Store, TokenStore {
     }
   }
 
-  async commit(changes: readonly Change[]): Promise<Committed> {
-    const plans = changes.map(sql.changeStatements)
-    const statements: Statement[] = [sql.REVISION, ...plans.flatMap((plan) => plan.statements), sql.REVISION]
-    const results = await this.change(
-      () => this.connection.batch(statements),
-      (results) => revisionIn(results.at(-1)),
+  commit(changes: readonly Change[]): Promise<Committed> {
+    return this.change(
+      () => this.connection.transaction(() => writeChanges(this.connection, this.revision, changes)),
+      ({ after }) => after,
     )
-    let at = 1
-    const outcomes = plans.map(({ statements, outcome }) => {
-      const own = results.slice(at, at + statements.length)
-      at += statements.length
-      return outcome(own)
-    })
-    return {
-      before: revisionIn(results[0]),
-      after: revisionIn(results[at]),
-      outcomes,
-    }
   }
 
   import(text: Uint8Array<ArrayBuffer>, options: ImportOptions): Promise<Imported> {
@@ -204,8 +192,8 @@ export class LibsqlStore implements Store, TokenStore {
   private change<T>(operation: () => T, revisionOf: (value: T) => number = () => this.revision): Promise<T> {
     return this.inTurn(() => {
       if (this.refusal !== null) throw this.refusal
-      this.files.check()
-      if (this.inDoubt || !this.files.hasLog) this.reopen()
+      const hasLog = this.files.check()
+      if (this.inDoubt || !hasLog) this.reopen()
       try {
         const value = operation()
         this.revision = revisionOf(value)

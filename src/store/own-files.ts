@@ -32,8 +32,12 @@ export class OwnFiles {
     this.isOpen = false
   }
 
-  /** Throws `failed` (`unavailable` before and after) unless both names lead to what this process left, so that nothing may be written. */
-  check(): void {
+  /**
+   * Throws `failed` (`unavailable` before and after) unless both names lead to what this process left, so that nothing
+   * may be written. False if the log has lost its name: what it holds must go into the database before anything is
+   * added to it.
+   */
+  check(): boolean {
     if (!this.isOpen) throw new GateError("unavailable", "the database is not open")
     const database = look(this.path)
     if (!isSameFile(database, this.database)) {
@@ -56,16 +60,14 @@ export class OwnFiles {
         `${this.logPath} is another file now; take it away, or restart to go on with what stands there`,
       )
     }
+    return isSameFile(log, this.log)
   }
 
   /** True if this process's database has lost its name, and its log still has it: the next database there would be given that log. */
   get isDisplaced(): boolean {
-    return this.isOpen && !isSameFile(look(this.path), this.database) && this.hasLog
-  }
-
-  /** False if the log has lost its name: what it holds must go into the database before anything is added to it. */
-  get hasLog(): boolean {
-    return isSameFile(look(this.logPath), this.log)
+    return (
+      this.isOpen && !isSameFile(look(this.path), this.database) && isSameFile(look(this.logPath), this.log)
+    )
   }
 }
 

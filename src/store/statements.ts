@@ -6,93 +6,78 @@ import type { Change, Outcome } from "../core/change.ts"
 import type { ListName } from "../core/entry.ts"
 import type { FeedFilter } from "../core/feed.ts"
 import type { Page } from "../core/page.ts"
-import type { Result, Statement, Value } from "./connection.ts"
+import type { Statement, Value } from "./connection.ts"
 import { entryKey, keySize } from "./entry-key.ts"
 import type { AuditSliceQuery, ImportOptions } from "./store.ts"
 
-/** The statements of one change, and how their results tell what it did. */
-export type ChangeStatements = {
+/** What one change does to the lists, and how the numbers of rows that its statements affect tell what came of it. */
+export type ListStatements = {
   readonly statements: readonly Statement[]
-  readonly outcome: (results: readonly Result[]) => Outcome
+  readonly outcomeOf: (affected: readonly number[]) => Outcome
 }
 
-/**
- * The audit row is written by a SELECT on the condition of the change, before the change itself: where the change
- * has no effect there is no row, and the number of affected rows tells which it was.
- */
-export function changeStatements(change: Change): ChangeStatements {
+/** Whether there was something to change is asked by the change itself, so nothing can come between. */
+export function listStatements(change: Change): ListStatements {
   const key = entryKey(change.network)
-  const ip = change.network.toString()
   switch (change.op) {
     case "add_perm":
       return {
         statements: [
           {
-            sql: `INSERT INTO audit (at, action, ip, actor, token)
-                  SELECT ?, 'add_perm', ?, ?, ? WHERE NOT EXISTS (SELECT 1 FROM permanent WHERE key = ?)`,
-            args: [change.at, ip, ...who(change), key],
+            sql: "INSERT INTO permanent (key, ip) VALUES (?, ?) ON CONFLICT DO NOTHING",
+            args: [key, change.network.toString()],
           },
-          { sql: "INSERT INTO permanent (key, ip) VALUES (?, ?) ON CONFLICT DO NOTHING", args: [key, ip] },
         ],
-        outcome: ([, insert]) => (insert?.rowsAffected === 1 ? "added" : "conflict"),
+        outcomeOf: ([added]) => (added === 1 ? "added" : "conflict"),
       }
     case "delete_perm":
       return {
-        statements: [
-          {
-            sql: `INSERT INTO audit (at, action, ip, actor, token)
-                  SELECT ?, 'delete_perm', ip, ?, ? FROM permanent WHERE key = ?`,
-            args: [change.at, ...who(change), key],
-          },
-          { sql: "DELETE FROM permanent WHERE key = ?", args: [key] },
-        ],
-        outcome: removal,
+        statements: [{ sql: "DELETE FROM permanent WHERE key = ?", args: [key] }],
+        outcomeOf: removal,
       }
     case "add_temp":
       return {
         statements: [
-          {
-            sql: `INSERT INTO audit (at, action, ip, ttl_seconds, reason, actor, token)
-                  VALUES (?, 'add_temp', ?, ?, ?, ?, ?)`,
-            args: [change.at, ip, change.ttlSeconds, change.reason, ...who(change)],
-          },
           { sql: "DELETE FROM temporary WHERE key = ?", args: [key] },
           {
             sql: "INSERT INTO temporary (key, ip, expires_at, reason) VALUES (?, ?, ?, ?)",
-            args: [key, ip, change.expiresAt, change.reason],
+            args: [key, change.network.toString(), change.expiresAt, change.reason],
           },
         ],
-        outcome: ([, removed]) => (removed?.rowsAffected === 1 ? "replaced" : "added"),
+        outcomeOf: ([removed]) => (removed === 1 ? "replaced" : "added"),
       }
     case "delete_temp":
       return {
-        statements: [
-          {
-            sql: `INSERT INTO audit (at, action, ip, actor, token)
-                  SELECT ?, 'delete_temp', ip, ?, ? FROM temporary WHERE key = ?`,
-            args: [change.at, ...who(change), key],
-          },
-          { sql: "DELETE FROM temporary WHERE key = ?", args: [key] },
-        ],
-        outcome: removal,
+        statements: [{ sql: "DELETE FROM temporary WHERE key = ?", args: [key] }],
+        outcomeOf: removal,
       }
     case "expire_temp":
       return {
         statements: [
-          {
-            sql: `INSERT INTO audit (at, action, ip)
-                  SELECT ?, 'expire_temp', ip FROM temporary WHERE key = ? AND expires_at = ?`,
-            args: [change.at, key, change.expiresAt],
-          },
           { sql: "DELETE FROM temporary WHERE key = ? AND expires_at = ?", args: [key, change.expiresAt] },
         ],
-        outcome: removal,
+        outcomeOf: removal,
       }
   }
 }
 
-function removal([, deleted]: readonly Result[]): Outcome {
-  return deleted?.rowsAffected === 1 ? "removed" : "absent"
+function removal([removed]: readonly number[]): Outcome {
+  return removed === 1 ? "removed" : "absent"
+}
+
+/** The audit rows of these changes, in their order. */
+export function auditRowsOf(changes: readonly Change[]): Statement {
+  const rows = changes.map((change) => {
+    const { op, network, at } = change
+    const [ttlSeconds, reason] = op === "add_temp" ? [change.ttlSeconds, change.reason] : [null, null]
+    return [at, op, network.toString(), ttlSeconds, reason, ...(op === "expire_temp" ? [] : who(change))]
+  })
+  return {
+    sql: `INSERT INTO audit (at, action, ip, ttl_seconds, reason, actor, token)
+          SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6
+          FROM json_each(?)`,
+    args: [JSON.stringify(rows)],
+  }
 }
 
 type Source = Pick<ImportOptions, "at" | "by" | "token">

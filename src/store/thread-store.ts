@@ -32,10 +32,15 @@ const CALL_DEADLINE = 5_000
 /** Opening may migrate, check and tidy; a snapshot reads everything. */
 const LONG_DEADLINE = 300_000
 
+/** A call that is not answered yet. */
 type Pending = {
   readonly resolve: (value: unknown) => void
   readonly reject: (error: GateError) => void
-  readonly piece: (piece: Piece) => void
+  readonly piece: ((piece: Piece) => void) | undefined
+  readonly late: ((answer: unknown) => void) | undefined
+  readonly timer: Timer
+  /** Its caller has been told that the database does not answer. */
+  isGivenUp: boolean
 }
 
 /** Part of an answer that comes before its end. */
@@ -182,53 +187,43 @@ export class ThreadStore implements Store, TokenStore {
     send: Operations[O]["send"],
     options: CallOptions<Operations[O]["answer"]> = {},
   ): Promise<Operations[O]["answer"]> {
+    if (this.lost !== null) return Promise.reject(this.lost)
     const id = this.nextId++
-    const {
-      deadline = this.options.callDeadline ?? CALL_DEADLINE,
-      late,
-      piece = () => {},
-      transfer = [],
-    } = options
+    const { deadline = this.options.callDeadline ?? CALL_DEADLINE, late, piece, transfer } = options
     return new Promise((resolve, reject) => {
-      if (this.lost !== null) {
-        reject(this.lost)
-        return
-      }
-      const timer = setTimeout(() => {
-        reject(noAnswer(deadline))
-        if (late === undefined) this.pending.delete(id)
-        else
-          this.pending.set(id, {
-            resolve: (answer) => late(answer as Operations[O]["answer"]),
-            reject: () => {},
-            piece,
-          })
-      }, deadline)
       this.pending.set(id, {
-        resolve: (answer) => {
-          clearTimeout(timer)
-          resolve(answer as Operations[O]["answer"])
-        },
-        reject: (error) => {
-          clearTimeout(timer)
-          reject(error)
-        },
+        resolve: resolve as Pending["resolve"],
+        reject,
         piece,
+        late: late as Pending["late"],
+        timer: setTimeout(() => this.giveUp(id, deadline), deadline),
+        isGivenUp: false,
       })
-      this.worker.postMessage({ id, op, ...send }, transfer)
+      this.worker.postMessage({ id, op, ...send }, transfer ?? [])
     })
+  }
+
+  private giveUp(id: number, deadline: number): void {
+    const pending = this.pending.get(id)
+    if (pending === undefined) return
+    pending.isGivenUp = true
+    if (pending.late === undefined) this.pending.delete(id)
+    pending.reject(noAnswer(deadline))
   }
 
   private receive(reply: Reply): void {
     const pending = this.pending.get(reply.id)
     if (pending === undefined) return
     if (reply.kind === "piece") {
-      pending.piece(reply.piece)
+      pending.piece?.(reply.piece)
       return
     }
     this.pending.delete(reply.id)
-    if (reply.kind === "answer") pending.resolve(reply.value)
-    else pending.reject(new GateError(reply.code, reply.message, optional(reply.hint, reply.detail)))
+    clearTimeout(pending.timer)
+    if (reply.kind === "failure") {
+      pending.reject(new GateError(reply.code, reply.message, optional(reply.hint, reply.detail)))
+    } else if (pending.isGivenUp) pending.late?.(reply.value)
+    else pending.resolve(reply.value)
   }
 
   private lose(why: string): void {
@@ -240,7 +235,10 @@ export class ThreadStore implements Store, TokenStore {
         cause: new Error(`database thread: ${why}`),
       },
     )
-    for (const { reject } of this.pending.values()) reject(this.lost)
+    for (const { reject, timer } of this.pending.values()) {
+      clearTimeout(timer)
+      reject(this.lost)
+    }
     this.pending.clear()
   }
 }

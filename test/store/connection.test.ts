@@ -36,6 +36,7 @@ test("gives back what it took, and says how many rows it changed", () => {
   expect(connection.execute(insert(1, new Uint8Array([9, 0, 255]).subarray(1), "é\u{1f6aa}'"))).toEqual({
     rows: [],
     rowsAffected: 1,
+    lastId: 1,
   })
   const { rows } = connection.execute("SELECT n, b, s, typeof(n) AS kind FROM t")
   expect(rows).toEqual([{ n: 1, b: new Uint8Array([0, 255]).buffer, s: "é\u{1f6aa}'", kind: "integer" }])
