@@ -10,5 +10,3 @@ export interface Meter {
   commit(seconds: number, changes: number): void
   commitFailed(): void
 }
-
-export const NO_METER: Meter = { decision() {}, request() {}, commit() {}, commitFailed() {} }

@@ -8,8 +8,6 @@ import { othersFirst } from "../core/others-first.ts"
 import type { ChangeFeed } from "../gate/change-feed.ts"
 import type { Log } from "../log/log.ts"
 
-/** Milliseconds; what wakes the follower is an event, and this only bounds one sleep. */
-const SLEEP = 60_000
 /** Lines that are written before decisions get their turn again: about a tenth of a millisecond. */
 const LINES_AT_ONCE = 16
 
@@ -17,7 +15,7 @@ const LINES_AT_ONCE = 16
 export async function logChanges(feed: ChangeFeed, log: Log): Promise<void> {
   const follower = feed.follow()
   for (;;) {
-    const events = await follower.next(SLEEP)
+    const events = await follower.next()
     if (events === null) break
     for (const [i, event] of events.entries()) {
       if (i > 0 && i % LINES_AT_ONCE === 0) await othersFirst()

@@ -14,7 +14,7 @@ import { Health } from "../gate/health.ts"
 import { LocalGate } from "../gate/local-gate.ts"
 import { LocalTokens } from "../gate/local-tokens.ts"
 import { LongReads } from "../gate/long-reads.ts"
-import { type Meter, NO_METER } from "../meter.ts"
+import type { Meter } from "../meter.ts"
 import { CommitQueue } from "../store/commit-queue.ts"
 import type { Committed, Imported, Store } from "../store/store.ts"
 import type { TokenStore } from "../store/token-store.ts"
@@ -42,7 +42,7 @@ export async function assembleWritePath(
   allowlist: Allowlist,
   clock: Clock,
   startedAt: number,
-  meter: Meter = NO_METER,
+  meter: Meter | null = null,
   onImport: (counts: ImportCounts, by: Actor) => void = () => {},
 ): Promise<WritePath> {
   const health = new Health()
@@ -57,8 +57,8 @@ export async function assembleWritePath(
     feed.publish(applyCommitted(allowlist, ended, changes, committed))
   }
   const acceptLateImport = (imported: Imported) => feed.publish(applyLateImport(allowlist, imported))
-  const write = metered(meter, clock, (changes) => health.watchWrite(store.commit(changes)))
-  const queue = new CommitQueue(write, accept)
+  const write: Write = (changes) => health.watchWrite(store.commit(changes))
+  const queue = new CommitQueue(meter === null ? write : metered(meter, clock, write), accept)
   const gate = new LocalGate({
     store,
     queue,

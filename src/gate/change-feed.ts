@@ -61,7 +61,8 @@ export class ChangeFeed {
 /** One reader's own queue. */
 export class Follower {
   private queue: FeedEvent[] = []
-  private wake = Promise.withResolvers<void>()
+  /** Wakes who waits in `next`. */
+  private wake: (() => void) | null = null
   private left = false
 
   constructor(private readonly leaving: () => void) {}
@@ -73,31 +74,36 @@ export class Follower {
       return
     }
     for (const event of events) this.queue.push(event)
-    this.wake.resolve()
+    this.wake?.()
   }
 
   leave(): void {
     this.left = true
     this.queue = []
     this.leaving()
-    this.wake.resolve()
+    this.wake?.()
   }
 
   /**
    * What has come since the last call, at least one event; `null` after the end; `[]` if nothing came for
-   * `milliseconds`.
+   * `milliseconds`, if that is given. Only one may wait at a time.
    */
-  async next(milliseconds: number): Promise<FeedEvent[] | null> {
-    if (this.queue.length === 0 && !this.left) {
-      const timeout = Promise.withResolvers<void>()
-      const timer = setTimeout(timeout.resolve, milliseconds)
-      await Promise.race([this.wake.promise, timeout.promise])
-      clearTimeout(timer)
-    }
+  async next(milliseconds: number | null = null): Promise<FeedEvent[] | null> {
+    if (this.queue.length === 0 && !this.left) await this.woken(milliseconds)
     if (this.left) return null
-    this.wake = Promise.withResolvers()
     const events = this.queue
     this.queue = []
     return events
+  }
+
+  private woken(milliseconds: number | null): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = milliseconds === null ? undefined : setTimeout(() => this.wake?.(), milliseconds)
+      this.wake = () => {
+        this.wake = null
+        clearTimeout(timer)
+        resolve()
+      }
+    })
   }
 }

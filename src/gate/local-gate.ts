@@ -207,8 +207,8 @@ export class LocalGate implements Gate {
     return { at: this.parts.clock.wall(), by: this.by, token: this.principal?.name }
   }
 
-  /** The outcome of the change, when it is durable. */
-  private async write(change: Change): Promise<Outcome> {
+  /** Fulfilled with the outcome of the change when it is durable. Throws `forbidden`. */
+  private write(change: Change): Promise<Outcome> {
     const { principal, by } = this
     if (principal !== null && !mayChange(principal, by, change)) throw forbidden(principal, by)
     const { queue, allowlist, clock } = this.parts
@@ -217,10 +217,7 @@ export class LocalGate implements Gate {
     const ended =
       change.op === "add_temp" || change.op === "delete_temp" ? allowlist.endedGrant(change.network) : null
     if (ended !== null) changes.unshift(expiry(ended.network, ended.expiresAt, clock.wall()))
-    const outcomes = await queue.add(changes)
-    const outcome = outcomes.at(-1)
-    if (outcome === undefined) throw new GateError("failed", "internal error: the store told no outcome")
-    return outcome
+    return queue.add(changes).then(lastOf)
   }
 
   /** What a follower missed before it came, page by page, and up to which id that is everything. */
@@ -279,6 +276,12 @@ export class LocalGate implements Gate {
 /** The change that records the end of a grant, at the moment when it ended. */
 export function expiry(network: Network, expiresAt: number, now: number): Change {
   return { op: "expire_temp", network, expiresAt, at: Math.min(expiresAt, now) }
+}
+
+function lastOf(outcomes: readonly Outcome[]): Outcome {
+  const outcome = outcomes.at(-1)
+  if (outcome === undefined) throw new GateError("failed", "internal error: the store told no outcome")
+  return outcome
 }
 
 function toEvent({ id, record }: AuditSlice["rows"][number]): FeedEvent {

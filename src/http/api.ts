@@ -58,10 +58,10 @@ const METHODS: Readonly<Record<string, Methods>> = { ...ENDPOINTS, ...ENTRY_ENDP
 export const API_TEMPLATES: readonly string[] = Object.keys(METHODS)
 
 /**
- * The answer to a request with a token. Rejects with `GateError`, with `forbidden` if the token is not good for the
- * endpoint; an unknown path is 404, an unknown method 405.
+ * The answer to a request with a token. Throws `forbidden` if the token is not good for the endpoint, and rejects with
+ * `GateError`; an unknown path is 404, an unknown method 405.
  */
-export async function answerApi(call: ApiCall): Promise<Response> {
+export function answerApi(call: ApiCall): Response | Promise<Response> {
   const { template, path } = call
   const methods = Object.hasOwn(METHODS, template) ? METHODS[template] : undefined
   const rest = restOf(path, template)

@@ -34,21 +34,18 @@ export async function readBody(
   { request, credential }: Shown,
   most: number,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const body = await receive(request, most)
-  if (!credential.counts) throw new TokenEnded()
-  return body
-}
-
-async function receive(request: Request, most: number): Promise<Uint8Array<ArrayBuffer>> {
   const announced = request.headers.get("Content-Length")
   if (announced !== null && Number(announced) > most) throw new BodyTooLarge(most)
+  let body: Uint8Array<ArrayBuffer>
   try {
     // A body of announced length cannot be longer than that; a chunked one is counted as it comes.
-    return announced !== null ? new Uint8Array(await request.arrayBuffer()) : await readChunks(request, most)
+    body = announced !== null ? new Uint8Array(await request.arrayBuffer()) : await readChunks(request, most)
   } catch (cause) {
     if (request.signal.aborted) throw invalid("the connection ended before the body was complete")
     throw cause
   }
+  if (!credential.counts) throw new TokenEnded()
+  return body
 }
 
 // Copied as they come: kept one by one, a sender of chunks of a byte would make each cost a hundred times as much.

@@ -121,7 +121,7 @@ function answerAuthorized(
   template: string,
   credential: Credential,
   { clients, gateFor, registry, log }: RouteParts,
-): Promise<Response> {
+): Response | Promise<Response> {
   const { principal } = credential
   const by =
     principal.scope === "self" ? clients.ownAddress(request, peer) : clients.ofApiClient(request, peer)

@@ -23,20 +23,21 @@ export const LOG_FORMATS: Readonly<Record<LogFormat, (record: LogRecord) => stri
     const { event } = fields
     let members = `"time":"${new Date(at).toISOString()}","level":"${level}","msg":${shown(message)}`
     if (event !== undefined) members += `,"event":${shown(event)}`
-    for (const name of namesOf(fields)) members += `,${JSON.stringify(name)}:${shown(fields[name])}`
+    for (const name in fields)
+      if (isTold(name, fields)) members += `,${JSON.stringify(name)}:${shown(fields[name])}`
     return printableJson(`{${members}}`)
   },
 }
 
 function pairs(fields: LogRecord["fields"]): string {
   let text = ""
-  for (const name of namesOf(fields)) text += ` ${name}=${shown(fields[name])}`
+  for (const name in fields) if (isTold(name, fields)) text += ` ${name}=${shown(fields[name])}`
   return text
 }
 
-/** Of the fields to be told. The name of an event is for programs; people have the message. */
-function namesOf(fields: LogRecord["fields"]): string[] {
-  return Object.keys(fields).filter((name) => name !== "event" && fields[name] !== undefined)
+/** The name of an event has its own place for programs; people have the message. */
+function isTold(name: string, fields: LogRecord["fields"]): boolean {
+  return name !== "event" && fields[name] !== undefined
 }
 
 // Whatever it is: the log is written where something has gone wrong already, and must not fail in its turn.

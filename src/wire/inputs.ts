@@ -1,6 +1,6 @@
 // What a request may give: the JSON Schema that the API's document shows and the check that the server makes, as one value.
 
-import { invalid } from "../core/errors.ts"
+import { type GateError, invalid } from "../core/errors.ts"
 import { quoted } from "../core/printable.ts"
 
 /** A schema of draft 2020-12, the dialect of OpenAPI 3.1. */
@@ -87,21 +87,25 @@ export function object<R extends Inputs, O extends Inputs = Record<never, never>
     },
     read(value, name) {
       if (typeof value !== "object" || value === null) throw invalid(`${name} is not a JSON object`)
-      const members = inputs.flatMap(([member, input]) => {
+      const members: Record<string, unknown> = {}
+      for (const [member, input] of inputs) {
         // An inherited member is none that the client sent.
         if (Object.hasOwn(value, member)) {
-          return [[member, input.read((value as Record<string, unknown>)[member], member)]]
+          members[member] = input.read((value as Record<string, unknown>)[member], member)
+        } else if (names.includes(member)) {
+          throw missing(member, formerNames[member], value)
         }
-        if (!names.includes(member)) return []
-        const former = formerNames[member]
-        const isRenamed = former !== undefined && Object.hasOwn(value, former)
-        throw invalid(
-          isRenamed
-            ? `${member} is missing: the field "${former}" is called "${member}" now`
-            : `${member} is missing`,
-        )
-      })
-      return Object.fromEntries(members) as Read<R> & Partial<Read<O>>
+      }
+      return members as Read<R> & Partial<Read<O>>
     },
   }
+}
+
+function missing(member: string, former: string | undefined, value: object): GateError {
+  const isRenamed = former !== undefined && Object.hasOwn(value, former)
+  return invalid(
+    isRenamed
+      ? `${member} is missing: the field "${former}" is called "${member}" now`
+      : `${member} is missing`,
+  )
 }
