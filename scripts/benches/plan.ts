@@ -17,6 +17,8 @@ export type Plan = {
   /** Seconds of each window in which the delay of decisions is watched, and how often each is repeated. */
   readonly windowSeconds: number
   readonly windows: number
+  /** Windows of changes that are thrown away first: the runtime compiles their code anew for some fifteen seconds. */
+  readonly warmUpWindows: number
   /** Entries that are imported before and while decisions are watched: so the log is full after it. */
   readonly importedWhileWatched: number
   readonly expiringAtOnce: number
@@ -38,6 +40,7 @@ export const FULL: Plan = {
   indexMilliseconds: 50,
   windowSeconds: 5,
   windows: 3,
+  warmUpWindows: 4,
   importedWhileWatched: 100_000,
   expiringAtOnce: 10_000,
   writeSeconds: 4,
@@ -58,6 +61,7 @@ export const QUICK: Plan = {
   indexMilliseconds: 5,
   windowSeconds: 0.5,
   windows: 1,
+  warmUpWindows: 1,
   importedWhileWatched: 2_000,
   expiringAtOnce: 200,
   writeSeconds: 1,

@@ -8,6 +8,7 @@ import type { Lab } from "../lab.ts"
 import { makeEntries } from "../million.ts"
 import { type Asked, Probe, startChanges } from "../probe.ts"
 import type { Window } from "../prober.ts"
+import { QuietWindows } from "../quiet-windows.ts"
 import type { Report } from "../report.ts"
 import { median } from "../statistics.ts"
 
@@ -38,15 +39,18 @@ export async function measureStall(lab: Lab, report: Report): Promise<void> {
   await importFile(lab, server.url, first.file)
   const probe = await Probe.start(lab, report, server.url, knownClients(first))
   await seconds()
+  const change = () => whileChanging(lab, report, server, probe, { perSecond: 1_000, run: run() })
+  const rest = () => probe.during("idle", seconds)
+  const quiet = new QuietWindows(report)
   // Idle is a server that has long been warm; so what changes do has to be compiled too before the first window.
-  await whileChanging(lab, report, server, probe, { perSecond: 1_000, run: run() })
+  for (let i = 0; i < plan.warmUpWindows; i++) await change()
 
   const idleName = "idle"
   const idle: Window[] = []
   const changing: Window[] = []
   for (let i = 0; i < plan.windows; i++) {
-    idle.push(await probe.during("idle", seconds))
-    changing.push(await whileChanging(lab, report, server, probe, { perSecond: 1_000, run: run() }))
+    idle.push(await quiet.take(rest))
+    changing.push(await quiet.take(change))
   }
   measured.push({ what: "1,000 changes a second", windows: changing, idle, idleName })
 
@@ -65,8 +69,8 @@ export async function measureStall(lab: Lab, report: Report): Promise<void> {
 
   const rotating: Window[] = []
   for (let i = 0; i < plan.windows; i++) {
-    idle.push(await probe.during("idle", seconds))
-    rotating.push(await whileChanging(lab, report, server, probe, { perSecond: 1_000, run: run() }))
+    idle.push(await quiet.take(rest))
+    rotating.push(await quiet.take(change))
   }
   const rotation = plan.quick
     ? "1,000 changes a second, again"
@@ -86,8 +90,8 @@ export async function measureStall(lab: Lab, report: Report): Promise<void> {
   await probe.stop("idle")
   await server.stop()
 
-  measured.push(await besideAWriter(lab, report, run))
-  if (lab.programs.strace !== null) measured.push(await withSlowDisk(lab, report, run))
+  measured.push(await besideAWriter(lab, report, quiet, run))
+  if (lab.programs.strace !== null) measured.push(await withSlowDisk(lab, report, quiet, run))
   tell(report, measured)
 }
 
@@ -95,17 +99,24 @@ export async function measureStall(lab: Lab, report: Report): Promise<void> {
  * A bare handler, while an ipgate on the same core writes: two processes that share nothing but the processor and the
  * disk. No server that has one core for its decisions and its writes can be expected below this.
  */
-async function besideAWriter(lab: Lab, report: Report, run: () => number): Promise<Measured> {
+async function besideAWriter(
+  lab: Lab,
+  report: Report,
+  quiet: QuietWindows,
+  run: () => number,
+): Promise<Measured> {
   const writer = await lab.serve("beside.db")
   const bare = await startBare(lab, [process.execPath, join(import.meta.dir, "../contenders/bare-bun.ts")])
   const probe = await Probe.start(lab, report, bare.url, [{ expectation: "in", client: "192.0.2.1" }])
   const idleName = "a bare handler, idle"
   const idle: Window[] = []
   const windows: Window[] = []
-  await whileChanging(lab, report, writer, probe, { perSecond: 1_000, run: run() })
+  const change = () => whileChanging(lab, report, writer, probe, { perSecond: 1_000, run: run() })
+  const rest = () => probe.during(idleName, () => Bun.sleep(lab.plan.windowSeconds * 1000))
+  for (let i = 0; i < lab.plan.warmUpWindows; i++) await change()
   for (let i = 0; i < lab.plan.windows; i++) {
-    idle.push(await probe.during(idleName, () => Bun.sleep(lab.plan.windowSeconds * 1000)))
-    windows.push(await whileChanging(lab, report, writer, probe, { perSecond: 1_000, run: run() }))
+    idle.push(await quiet.take(rest))
+    windows.push(await quiet.take(change))
   }
   await probe.stop(idleName)
   await writer.stop()
@@ -119,7 +130,12 @@ async function besideAWriter(lab: Lab, report: Report, run: () => number): Promi
 }
 
 /** A database whose every fsync (libSQL calls that, and not fdatasync) takes 200 ms more. The idle windows are of the same server, traced as well. */
-async function withSlowDisk(lab: Lab, report: Report, run: () => number): Promise<Measured> {
+async function withSlowDisk(
+  lab: Lab,
+  report: Report,
+  quiet: QuietWindows,
+  run: () => number,
+): Promise<Measured> {
   const entries = await makeEntries(lab, "stall-3", 1_000)
   // -D: the server stays our child. --seccomp-bpf: it stops for these two system calls and for no other.
   const strace = [
@@ -133,9 +149,11 @@ async function withSlowDisk(lab: Lab, report: Report, run: () => number): Promis
   const idle: Window[] = []
   const windows: Window[] = []
   await Bun.sleep(lab.plan.windowSeconds * 1000)
+  const change = () => whileChanging(lab, report, server, probe, { perSecond: 200, run: run() })
+  const rest = () => probe.during(idleName, () => Bun.sleep(lab.plan.windowSeconds * 1000))
   for (let i = 0; i < lab.plan.windows; i++) {
-    idle.push(await probe.during(idleName, () => Bun.sleep(lab.plan.windowSeconds * 1000)))
-    windows.push(await whileChanging(lab, report, server, probe, { perSecond: 200, run: run() }))
+    idle.push(await quiet.take(rest))
+    windows.push(await quiet.take(change))
   }
   await probe.stop(idleName)
   await server.stop()
@@ -217,7 +235,7 @@ function tell(report: Report, measured: readonly Measured[]): void {
     "The delay of /auth, in milliseconds",
     ["while", "p50", "p99", "longest", "answers", "prober late, p99", "p99 to idle"],
     rows,
-    "2,000 requests a second over 64 kept connections, sent whether or not the earlier ones have been answered; a request that waits for a connection is charged with the wait. p50 and p99 are medians over the windows. The prober runs on the core of the load and goes first there.",
+    "2,000 requests a second over 64 kept connections, sent whether or not the earlier ones have been answered; a request that waits for a connection is charged with the wait. p50 and p99 are medians over the windows; a window in which other machines had some of this one's processors was taken again, while there was time. The prober runs on the core of the load and goes first there.",
   )
   for (const { what, windows, idle, isControl } of measured) {
     if (isControl) continue
