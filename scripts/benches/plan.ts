@@ -19,6 +19,8 @@ export type Plan = {
   readonly windows: number
   /** Windows of changes that are thrown away first: the runtime compiles their code anew for some fifteen seconds. */
   readonly warmUpWindows: number
+  /** Seconds that may go into windows that are taken again. */
+  readonly againSeconds: number
   /** Entries that are imported before and while decisions are watched: so the log is full after it. */
   readonly importedWhileWatched: number
   readonly expiringAtOnce: number
@@ -41,6 +43,7 @@ export const FULL: Plan = {
   windowSeconds: 5,
   windows: 3,
   warmUpWindows: 4,
+  againSeconds: 75,
   importedWhileWatched: 100_000,
   expiringAtOnce: 10_000,
   writeSeconds: 4,
@@ -62,6 +65,7 @@ export const QUICK: Plan = {
   windowSeconds: 0.5,
   windows: 1,
   warmUpWindows: 1,
+  againSeconds: 0,
   importedWhileWatched: 2_000,
   expiringAtOnce: 200,
   writeSeconds: 1,

@@ -9,12 +9,12 @@ import type { Report } from "../../scripts/benches/report.ts"
 const told: string[] = []
 const report = { log: (line: string) => told.push(line) } as unknown as Report
 
-/** Windows of a hundred ticks each; the host takes so many of each in turn. */
+/** Windows of a hundred ticks and five seconds each; the host takes so many ticks of each in turn. */
 function windows(stolen: readonly number[]) {
   let all = 0
   let lost = 0
   let taken = 0
-  const quiet = new QuietWindows(report, () => ({ all, stolen: lost }))
+  const quiet = new QuietWindows(report, 75, () => ({ all, stolen: lost, seconds: all / 20 }))
   const take = () =>
     quiet.take(async () => {
       all += 100
@@ -30,11 +30,11 @@ test("a window in which the host took more than a hundredth is taken again, and 
   expect((await take()).p99).toBe(4)
 })
 
-test("ten are taken again in all; from then on each counts, and the log says so", async () => {
+test("they are taken again for 75 seconds in all; from then on each counts, and the log says so", async () => {
   const { take, count } = windows(new Array<number>(100).fill(30))
-  expect((await take()).p99).toBe(11)
-  expect((await take()).p99).toBe(12)
-  expect(count()).toBe(12)
+  expect((await take()).p99).toBe(16)
+  expect((await take()).p99).toBe(17)
+  expect(count()).toBe(17)
   expect(told.at(-1)).toContain("30.0 %")
   expect(told.at(-1)).toContain("counts all the same")
 })
