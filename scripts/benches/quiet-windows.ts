@@ -7,6 +7,9 @@ import type { Report } from "./report.ts"
 /** The share of the time in which the processors may have been elsewhere. */
 const MOST_STOLEN = 0.01
 
+/** A window, and the share of its time that the host kept for others. */
+export type WatchedWindow = Window & { readonly stolen: number }
+
 /** Takes a window again if the host of a virtual machine took its processors away meanwhile: that is no delay of a server. */
 export class QuietWindows {
   private spent = 0
@@ -21,12 +24,13 @@ export class QuietWindows {
     }),
   ) {}
 
-  async take(window: () => Promise<Window>): Promise<Window> {
+  async take(watch: () => Promise<Window>): Promise<WatchedWindow> {
     for (;;) {
       const before = this.now()
-      const taken = await window()
+      const window = await watch()
       const after = this.now()
       const share = stolenShare(before, after)
+      const taken = { ...window, stolen: share }
       if (share <= MOST_STOLEN) return taken
       const percent = `${(share * 100).toFixed(1)} %`
       const spent = after.seconds - before.seconds

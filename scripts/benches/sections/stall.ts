@@ -8,7 +8,7 @@ import type { Lab } from "../lab.ts"
 import { makeEntries } from "../million.ts"
 import { type Asked, Probe, startChanges } from "../probe.ts"
 import type { Window } from "../prober.ts"
-import { QuietWindows } from "../quiet-windows.ts"
+import { QuietWindows, type WatchedWindow } from "../quiet-windows.ts"
 import type { Report } from "../report.ts"
 import { median } from "../statistics.ts"
 
@@ -20,8 +20,8 @@ const LONGEST_WAIT = 60_000
 
 type Measured = {
   readonly what: string
-  readonly windows: readonly Window[]
-  readonly idle: readonly Window[]
+  readonly windows: readonly WatchedWindow[]
+  readonly idle: readonly WatchedWindow[]
   readonly idleName: string
   /** Not ipgate, and no target: what the machine itself costs. */
   readonly isControl?: true
@@ -46,8 +46,8 @@ export async function measureStall(lab: Lab, report: Report): Promise<void> {
   for (let i = 0; i < plan.warmUpWindows; i++) await change()
 
   const idleName = "idle"
-  const idle: Window[] = []
-  const changing: Window[] = []
+  const idle: WatchedWindow[] = []
+  const changing: WatchedWindow[] = []
   for (let i = 0; i < plan.windows; i++) {
     idle.push(await quiet.take(rest))
     changing.push(await quiet.take(change))
@@ -62,12 +62,12 @@ export async function measureStall(lab: Lab, report: Report): Promise<void> {
   // Few servers import often, so what the first ones cost counts for itself: the runtime compiles their code meanwhile.
   const ofMany = `import of ${plan.importedWhileWatched} entries`
   for (const what of [`${ofMany}, one of the first`, `${ofMany}, a later one`]) {
-    const importing: Window[] = []
+    const importing: WatchedWindow[] = []
     for (let i = 0; i < plan.windows; i++) importing.push(await quiet.take(importMore))
     measured.push({ what, windows: importing, idle, idleName })
   }
 
-  const rotating: Window[] = []
+  const rotating: WatchedWindow[] = []
   for (let i = 0; i < plan.windows; i++) {
     idle.push(await quiet.take(rest))
     rotating.push(await quiet.take(change))
@@ -77,7 +77,7 @@ export async function measureStall(lab: Lab, report: Report): Promise<void> {
     : "1,000 changes a second, the log rotating at 200,000"
   measured.push({ what: rotation, windows: rotating, idle, idleName })
 
-  const expiring: Window[] = []
+  const expiring: WatchedWindow[] = []
   let expired = 0
   const expire = async () => {
     const window = await whileExpiring(lab, report, server, probe, expired)
@@ -113,8 +113,8 @@ async function besideAWriter(
   const bare = await startBare(lab, [process.execPath, join(import.meta.dir, "../contenders/bare-bun.ts")])
   const probe = await Probe.start(lab, report, bare.url, [{ expectation: "in", client: "192.0.2.1" }])
   const idleName = "a bare handler, idle"
-  const idle: Window[] = []
-  const windows: Window[] = []
+  const idle: WatchedWindow[] = []
+  const windows: WatchedWindow[] = []
   const change = () => whileChanging(lab, report, writer, probe, { perSecond: 1_000, run: run() })
   const rest = () => probe.during(idleName, () => Bun.sleep(lab.plan.windowSeconds * 1000))
   for (let i = 0; i < lab.plan.warmUpWindows; i++) await change()
@@ -150,8 +150,8 @@ async function withSlowDisk(
   await importFile(lab, server.url, entries.file)
   const probe = await Probe.start(lab, report, server.url, knownClients(entries))
   const idleName = "idle, traced by strace"
-  const idle: Window[] = []
-  const windows: Window[] = []
+  const idle: WatchedWindow[] = []
+  const windows: WatchedWindow[] = []
   await Bun.sleep(lab.plan.windowSeconds * 1000)
   const change = () => whileChanging(lab, report, server, probe, { perSecond: 200, run: run() })
   const rest = () => probe.during(idleName, () => Bun.sleep(lab.plan.windowSeconds * 1000))
@@ -220,16 +220,17 @@ async function within(isSo: () => Promise<boolean>, interval: number): Promise<b
 }
 
 function tell(report: Report, measured: readonly Measured[]): void {
-  const figures = (what: string, windows: readonly Window[]): Array<string | number> => [
+  const figures = (what: string, windows: readonly WatchedWindow[]): Array<string | number> => [
     what,
     median(windows.map(({ p50 }) => p50)),
     median(windows.map(({ p99 }) => p99)),
     Math.max(...windows.map(({ max }) => max)),
     windows.reduce((sum, { answers }) => sum + answers, 0),
     median(windows.map(({ lateness }) => lateness)),
+    `${(median(windows.map(({ stolen }) => stolen)) * 100).toFixed(1)} %`,
   ]
   const rows: Array<ReturnType<typeof figures>> = []
-  let idleBefore: readonly Window[] = []
+  let idleBefore: readonly WatchedWindow[] = []
   for (const { what, windows, idle, idleName } of measured) {
     if (idle !== idleBefore) rows.push([...figures(idleName, idle), ""])
     idleBefore = idle
@@ -237,9 +238,9 @@ function tell(report: Report, measured: readonly Measured[]): void {
   }
   report.table(
     "The delay of /auth, in milliseconds",
-    ["while", "p50", "p99", "longest", "answers", "prober late, p99", "p99 to idle"],
+    ["while", "p50", "p99", "longest", "answers", "prober late, p99", "kept by the host", "p99 to idle"],
     rows,
-    "2,000 requests a second over 64 kept connections, sent whether or not the earlier ones have been answered; a request that waits for a connection is charged with the wait. p50 and p99 are medians over the windows; a window in which other machines had some of this one's processors was taken again, while there was time. The prober runs on the core of the load and goes first there.",
+    "2,000 requests a second over 64 kept connections, sent whether or not the earlier ones have been answered; a request that waits for a connection is charged with the wait. p50 and p99 are medians over the windows; a window in which the host kept more than a hundredth of the processors' time for others was taken again, while there was time. The prober runs on the core of the load and goes first there.",
   )
   for (const { what, windows, idle, isControl } of measured) {
     if (isControl) continue
