@@ -43,7 +43,7 @@ export const FULL: Plan = {
   windowSeconds: 5,
   windows: 3,
   warmUpWindows: 4,
-  againSeconds: 75,
+  againSeconds: 40,
   importedWhileWatched: 100_000,
   expiringAtOnce: 10_000,
   writeSeconds: 4,

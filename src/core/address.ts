@@ -126,7 +126,7 @@ function ipv4Value(text: string, start: number): number {
 }
 
 /** The groups of the text that is being read: an array for each text would cost more than the reading of it. */
-const groups = new Uint16Array(8)
+const readGroups = new Uint16Array(8)
 
 function parseIpv6(text: string): Address | null {
   const { length } = text
@@ -142,6 +142,7 @@ function parseIpv6(text: string): Address | null {
     if (count === 8) return null
     let group = 0
     let end = position
+    // What ends the group, if anything does.
     let code = 0
     for (; end < length; end++) {
       code = text.charCodeAt(end)
@@ -151,18 +152,18 @@ function parseIpv6(text: string): Address | null {
       group = group * 16 + digit
     }
     if (end === length) {
-      groups[count++] = group
+      readGroups[count++] = group
       break
     }
     if (code === DOT) {
       const tail = count > 6 ? -1 : ipv4Value(text, position)
       if (tail === -1) return null
-      groups[count++] = tail >>> 16
-      groups[count++] = tail & 0xffff
+      readGroups[count++] = tail >>> 16
+      readGroups[count++] = tail & 0xffff
       break
     }
     if (code !== COLON || end === position) return null
-    groups[count++] = group
+    readGroups[count++] = group
     position = end + 1
     if (position === length) return null
     if (text.charCodeAt(position) === COLON) {
@@ -173,14 +174,14 @@ function parseIpv6(text: string): Address | null {
   }
   if (gap === -1 ? count !== 8 : count === 8) return null
   if (gap !== -1) {
-    groups.copyWithin(8 - count + gap, gap, count)
-    groups.fill(0, gap, 8 - count + gap)
+    readGroups.copyWithin(8 - count + gap, gap, count)
+    readGroups.fill(0, gap, 8 - count + gap)
   }
   return Address.ipv6(wordAt(0), wordAt(2), wordAt(4), wordAt(6))
 }
 
 function wordAt(group: number): number {
-  return (((groups[group] as number) << 16) | (groups[group + 1] as number)) >>> 0
+  return (((readGroups[group] as number) << 16) | (readGroups[group + 1] as number)) >>> 0
 }
 
 function hexDigit(code: number): number {

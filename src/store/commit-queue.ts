@@ -113,20 +113,21 @@ export class CommitQueue {
   }
 }
 
-/** Answers the first callers of these outcomes, and returns the outcomes of the others. */
-function tell(group: readonly WaitingChanges[], outcomes: readonly Outcome[]): readonly Outcome[] {
-  let rest = outcomes
+/** Answers these callers from the outcome at `start` on, and returns where those of others begin. */
+function tell(group: readonly WaitingChanges[], outcomes: readonly Outcome[], start = 0): number {
+  let at = start
   for (const { changes, resolve } of group) {
-    resolve(rest.slice(0, changes.length))
-    rest = rest.slice(changes.length)
+    const end = at + changes.length
+    resolve(outcomes.slice(at, end))
+    at = end
   }
-  return rest
+  return at
 }
 
 async function tellInTurns(group: readonly WaitingChanges[], outcomes: readonly Outcome[]): Promise<void> {
-  let rest = outcomes
-  for (let start = 0; start < group.length; start += TOLD_AT_ONCE) {
-    if (start > 0) await othersFirst()
-    rest = tell(group.slice(start, start + TOLD_AT_ONCE), rest)
+  let at = 0
+  for (let first = 0; first < group.length; first += TOLD_AT_ONCE) {
+    if (first > 0) await othersFirst()
+    at = tell(group.slice(first, first + TOLD_AT_ONCE), outcomes, at)
   }
 }

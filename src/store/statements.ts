@@ -65,12 +65,14 @@ function removal([removed]: readonly number[]): Outcome {
   return removed === 1 ? "removed" : "absent"
 }
 
-/** The audit rows of these changes, in their order. */
+/** The audit rows of these changes, in their order, with the canonical text of each network. */
 export function auditRowsOf(changes: readonly Change[]): Statement {
   const rows = changes.map((change) => {
     const { op, network, at } = change
     const [ttlSeconds, reason] = op === "add_temp" ? [change.ttlSeconds, change.reason] : [null, null]
-    return [at, op, network.toString(), ttlSeconds, reason, ...(op === "expire_temp" ? [] : who(change))]
+    const [actor, token] = op === "expire_temp" ? [null, null] : who(change)
+    // In the order of the columns below.
+    return [at, op, network.toString(), ttlSeconds, reason, actor, token]
   })
   return {
     sql: `INSERT INTO audit (at, action, ip, ttl_seconds, reason, actor, token)
@@ -87,9 +89,13 @@ function who({ by, token }: Pick<Source, "by" | "token">): [actor: string | null
   return [by === null ? null : by.toString(), token ?? null]
 }
 
-/** The newest audit row's id, also when rotation or an empty log left no row. */
+/**
+ * The newest audit row's id, also when rotation or an empty log left no row. The next row follows the greater of what
+ * was given out and what there is (SQLite's AUTOINCREMENT), which differ only in a file that somebody has written to.
+ */
 export const REVISION: Statement = {
-  sql: "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'audit'), 0) AS revision",
+  sql: `SELECT max(coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'audit'), 0),
+                   coalesce((SELECT max(id) FROM audit), 0)) AS revision`,
   args: [],
 }
 

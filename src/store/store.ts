@@ -20,8 +20,8 @@ export type StoreConfig = {
 export type Opened = { readonly created: boolean }
 
 /**
- * What a transaction did. The revision is the id of the newest audit row, and each change that takes effect writes
- * exactly one row: with a database that other nodes write to, `before` tells whether their changes were missed.
+ * What a transaction did: the ids of the newest audit row before and after it. Each change that takes effect writes
+ * exactly one row, and the ids of these rows follow each other.
  */
 export type Committed = {
   readonly before: number
