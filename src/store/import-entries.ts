@@ -5,15 +5,10 @@ import { Bulk } from "./bulk.ts"
 import type { Connection, Result, Statement } from "./connection.ts"
 import { entryKey } from "./entry-key.ts"
 import { readSnapshot } from "./read-snapshot.ts"
+import { revisionOf } from "./revision.ts"
 import { readChunk } from "./snapshot.ts"
 import { SortedNetworks } from "./sorted-networks.ts"
-import {
-  addPermanentRows,
-  addTemporaryRows,
-  expireEnded,
-  REVISION,
-  removePermanentKeys,
-} from "./statements.ts"
+import { addPermanentRows, addTemporaryRows, expireEnded, removePermanentKeys } from "./statements.ts"
 import type { Imported, ImportOptions } from "./store.ts"
 import type { TemporaryLine } from "./temporary-lines.ts"
 
@@ -23,7 +18,7 @@ const COLLECT_EVERY = 20
 
 /** To be run in a connection. Throws `invalid`, before any change, if a line is no entry or if pruning would remove more than it may. */
 export function importEntries(connection: Connection, text: Uint8Array, options: ImportOptions): Imported {
-  const before = revision(connection)
+  const before = revisionOf(connection)
   const bulk = new Bulk(text, options.at)
   // A million parsed lines leave a hundred megabytes of garbage, which nothing else would clear before the peak.
   Bun.gc(true)
@@ -33,7 +28,7 @@ export function importEntries(connection: Connection, text: Uint8Array, options:
   const replaced = addTemporary(connection, bulk, options)
   return {
     before,
-    after: revision(connection),
+    after: revisionOf(connection),
     added: added + bulk.temporary.length - replaced,
     replaced,
     unchanged: bulk.permanent.length - added,
@@ -43,10 +38,6 @@ export function importEntries(connection: Connection, text: Uint8Array, options:
     present: [...bulk.permanent.chunks(), ...bulk.temporary.chunks()],
     absent: removed.chunks(),
   }
-}
-
-function revision(connection: Connection): number {
-  return Number(connection.execute(REVISION).rows[0]?.revision)
 }
 
 /** Takes every permanent entry off that the bulk does not name, if that was asked for. */

@@ -8,7 +8,7 @@ import type { Page } from "../core/page.ts"
 import type { StoredToken, TokenUse } from "../core/token.ts"
 import { toAuditDetail, toAuditRecord } from "./audit-row.ts"
 import { writeBackup } from "./backup.ts"
-import { type Connection, pragma, type Result, type Row, type Statement } from "./connection.ts"
+import { type Connection, pragma, type Row, type Statement } from "./connection.ts"
 import { createDatabaseFile, removeLeftovers } from "./database-file.ts"
 import { exportEntries } from "./export-entries.ts"
 import { isDoubtful, openFailure, statementFailure } from "./failures.ts"
@@ -16,6 +16,7 @@ import { importEntries } from "./import-entries.ts"
 import { OwnFiles } from "./own-files.ts"
 import { emptyLog, emptyLogAtEnd, giveUpOwnership, takeOwnership } from "./ownership.ts"
 import { readSnapshot } from "./read-snapshot.ts"
+import { revisionOf } from "./revision.ts"
 import { MIGRATIONS, rotationTrigger, VERSION_STAMP } from "./schema.ts"
 import type { SnapshotChunk } from "./snapshot.ts"
 import * as sql from "./statements.ts"
@@ -58,7 +59,7 @@ export class LibsqlStore implements Store, TokenStore {
       this.connection.batch(sql.expireEnded(now))
       // What a killed process left in the log was perhaps never on the disk: it is written anew before more is promised.
       emptyLog(this.connection)
-      this.revision = this.storedRevision()
+      this.revision = revisionOf(this.connection)
       this.files.remember()
       return { created }
     } catch (cause) {
@@ -114,15 +115,13 @@ export class LibsqlStore implements Store, TokenStore {
   }
 
   async auditSlice(query: AuditSliceQuery): Promise<AuditSlice> {
-    const [oldest, newest, rows] = await this.inTurn(() =>
-      sql.auditSlice(query).map((statement) => this.connection.execute(statement)),
-    )
-    const records = (rows?.rows ?? []).map((row) => ({ id: Number(row.id), record: toAuditRecord(row) }))
-    return {
-      oldest: Number(oldest?.rows[0]?.oldest),
-      newest: Number(newest?.rows[0]?.revision),
-      rows: query.after === null ? records.reverse() : records,
-    }
+    const { oldest, newest, rows } = await this.inTurn(() => ({
+      oldest: Number(this.connection.execute(sql.OLDEST).rows[0]?.oldest),
+      newest: revisionOf(this.connection),
+      rows: this.connection.execute(sql.auditSlice(query)).rows,
+    }))
+    const records = rows.map((row) => ({ id: Number(row.id), record: toAuditRecord(row) }))
+    return { oldest, newest, rows: query.after === null ? records.reverse() : records }
   }
 
   backUp(): Promise<string> {
@@ -235,7 +234,7 @@ export class LibsqlStore implements Store, TokenStore {
       const { message } = openFailure(this.config.path, cause)
       throw new GateError("failed", `database failure: ${message}`, { cause })
     }
-    const revision = this.storedRevision()
+    const revision = revisionOf(this.connection)
     if (revision !== this.revision) {
       this.refusal = new GateError(
         "failed",
@@ -246,10 +245,6 @@ export class LibsqlStore implements Store, TokenStore {
     }
     this.files.remember()
     this.inDoubt = false
-  }
-
-  private storedRevision(): number {
-    return revisionIn(this.connection.execute(sql.REVISION))
   }
 
   // One transaction: a process killed in the middle leaves the old schema whole.
@@ -274,8 +269,4 @@ function attempt<T>(operation: () => T): T {
   } catch (cause) {
     throw statementFailure(cause)
   }
-}
-
-function revisionIn(result: Result | undefined): number {
-  return Number(result?.rows[0]?.revision)
 }

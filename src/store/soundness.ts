@@ -1,7 +1,7 @@
 // Whether a database says nothing against itself, asked before anything is written to it.
 
 import { type Connection, DatabaseError, pragma } from "./connection.ts"
-import { REVISION } from "./statements.ts"
+import { revisionOf } from "./revision.ts"
 
 /** What each schema version has brought that is read. */
 export const READ_BY_VERSION: ReadonlyArray<readonly string[]> = [
@@ -36,7 +36,7 @@ export function isSound(connection: Connection, version: number): boolean {
   if (pragma(connection, "quick_check(1)") !== "ok") return false
   try {
     for (const statement of READ_BY_VERSION.slice(0, version).flat()) connection.execute(statement)
-    connection.execute(REVISION)
+    revisionOf(connection)
     return connection.execute(ENDS_AGREE).rows[0]?.agree === 1
   } catch (cause) {
     // What stands where a name of ours should stand.

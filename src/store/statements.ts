@@ -1,4 +1,4 @@
-// The SQL of each change with its audit row, of the lists, and of the audit query.
+// The SQL of the changes, of their audit rows, of the lists, and of the audit query.
 
 import type { Family } from "../core/address.ts"
 import type { AuditQuery } from "../core/audit.ts"
@@ -89,16 +89,6 @@ function who({ by, token }: Pick<Source, "by" | "token">): [actor: string | null
   return [by === null ? null : by.toString(), token ?? null]
 }
 
-/**
- * The newest audit row's id, also when rotation or an empty log left no row. The next row follows the greater of what
- * was given out and what there is (SQLite's AUTOINCREMENT), which differ only in a file that somebody has written to.
- */
-export const REVISION: Statement = {
-  sql: `SELECT max(coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'audit'), 0),
-                   coalesce((SELECT max(id) FROM audit), 0)) AS revision`,
-  args: [],
-}
-
 /** Records and removes, oldest first, every entry that ended at or before `now`, each with the moment it ended. */
 export function expireEnded(now: number): Statement[] {
   return [
@@ -144,16 +134,15 @@ export function auditRows({ limit, offset, ...filter }: AuditQuery): Statement {
   }
 }
 
-/** The ids of the oldest and the newest row, and then the rows: with `after` ascending, without it the newest first. */
-export function auditSlice({ after, limit, ...filter }: AuditSliceQuery): Statement[] {
+/** With `after` ascending, without it the newest first. */
+export function auditSlice({ after, limit, ...filter }: AuditSliceQuery): Statement {
   const { where, args } = auditFilter(filter, after === null ? [] : [["id > ?", after]])
   const order = after === null ? "DESC" : "ASC"
-  return [
-    "SELECT coalesce(min(id), 0) AS oldest FROM audit",
-    REVISION,
-    { sql: `${AUDIT_COLUMNS} ${where} ORDER BY id ${order} LIMIT ?`, args: [...args, limit] },
-  ]
+  return { sql: `${AUDIT_COLUMNS} ${where} ORDER BY id ${order} LIMIT ?`, args: [...args, limit] }
 }
+
+/** The id of the oldest row, or 0. */
+export const OLDEST: Statement = { sql: "SELECT coalesce(min(id), 0) AS oldest FROM audit", args: [] }
 
 const AUDIT_COLUMNS = "SELECT id, at, action, ip, ttl_seconds, reason, actor, token FROM audit"
 

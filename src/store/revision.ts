@@ -1,0 +1,17 @@
+// Where the audit log stands.
+
+import type { Connection, Statement } from "./connection.ts"
+
+const REVISION: Statement = {
+  sql: `SELECT max(coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'audit'), 0),
+                   coalesce((SELECT max(id) FROM audit), 0)) AS revision`,
+  args: [],
+}
+
+/**
+ * The newest audit row's id, also when rotation or an empty log left no row. The next row follows the greater of what
+ * was given out and what there is (SQLite's AUTOINCREMENT), which differ only in a file that somebody has written to.
+ */
+export function revisionOf(connection: Connection): number {
+  return Number(connection.execute(REVISION).rows[0]?.revision)
+}
