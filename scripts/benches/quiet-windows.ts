@@ -1,8 +1,8 @@
 // Windows that are worth something: on a machine that lends its processors out, some are not.
 
 import type { Window } from "./prober.ts"
-import { stolenShare, type Ticks, ticks } from "./process-figures.ts"
 import type { Report } from "./report.ts"
+import { stolenShare, type Ticks, ticks } from "./stolen-time.ts"
 
 /** The share of the time in which the processors may have been elsewhere. */
 const MOST_STOLEN = 0.01

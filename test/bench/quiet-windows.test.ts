@@ -2,9 +2,9 @@
 
 import { expect, test } from "bun:test"
 import type { Window } from "../../scripts/benches/prober.ts"
-import { stolenShare, ticks } from "../../scripts/benches/process-figures.ts"
 import { QuietWindows } from "../../scripts/benches/quiet-windows.ts"
 import type { Report } from "../../scripts/benches/report.ts"
+import { stolenShare, ticks } from "../../scripts/benches/stolen-time.ts"
 
 const told: string[] = []
 const report = { log: (line: string) => told.push(line) } as unknown as Report

@@ -46,12 +46,7 @@ export async function measureStall(lab: Lab, report: Report): Promise<void> {
   for (let i = 0; i < plan.warmUpWindows; i++) await change()
 
   const idleName = "idle"
-  const idle: WatchedWindow[] = []
-  const changing: WatchedWindow[] = []
-  for (let i = 0; i < plan.windows; i++) {
-    idle.push(await quiet.take(rest))
-    changing.push(await quiet.take(change))
-  }
+  const { idle, windows: changing } = await inTurns(lab, quiet, rest, change)
   measured.push({ what: "1,000 changes a second", windows: changing, idle, idleName })
 
   let seed = 1
@@ -67,15 +62,12 @@ export async function measureStall(lab: Lab, report: Report): Promise<void> {
     measured.push({ what, windows: importing, idle, idleName })
   }
 
-  const rotating: WatchedWindow[] = []
-  for (let i = 0; i < plan.windows; i++) {
-    idle.push(await quiet.take(rest))
-    rotating.push(await quiet.take(change))
-  }
+  const rotating = await inTurns(lab, quiet, rest, change)
+  idle.push(...rotating.idle)
   const rotation = plan.quick
     ? "1,000 changes a second, again"
     : "1,000 changes a second, the log rotating at 200,000"
-  measured.push({ what: rotation, windows: rotating, idle, idleName })
+  measured.push({ what: rotation, windows: rotating.windows, idle, idleName })
 
   const expiring: WatchedWindow[] = []
   let expired = 0
@@ -113,15 +105,10 @@ async function besideAWriter(
   const bare = await startBare(lab, [process.execPath, join(import.meta.dir, "../contenders/bare-bun.ts")])
   const probe = await Probe.start(lab, report, bare.url, [{ expectation: "in", client: "192.0.2.1" }])
   const idleName = "a bare handler, idle"
-  const idle: WatchedWindow[] = []
-  const windows: WatchedWindow[] = []
   const change = () => whileChanging(lab, report, writer, probe, { perSecond: 1_000, run: run() })
   const rest = () => probe.during(idleName, () => Bun.sleep(lab.plan.windowSeconds * 1000))
   for (let i = 0; i < lab.plan.warmUpWindows; i++) await change()
-  for (let i = 0; i < lab.plan.windows; i++) {
-    idle.push(await quiet.take(rest))
-    windows.push(await quiet.take(change))
-  }
+  const { idle, windows } = await inTurns(lab, quiet, rest, change)
   await probe.stop(idleName)
   await writer.stop()
   return {
@@ -140,7 +127,7 @@ async function withSlowDisk(
   quiet: QuietWindows,
   run: () => number,
 ): Promise<Measured> {
-  const entries = await makeEntries(lab, "stall-3", 1_000)
+  const entries = await makeEntries(lab, "slow-disk", 1_000)
   // -D: the server stays our child. --seccomp-bpf: it stops for these two system calls and for no other.
   const strace = [
     ...[lab.programs.strace ?? "strace", "-D", "-f", "--seccomp-bpf", "-qq", "-o", "/dev/null"],
@@ -150,18 +137,29 @@ async function withSlowDisk(
   await importFile(lab, server.url, entries.file)
   const probe = await Probe.start(lab, report, server.url, knownClients(entries))
   const idleName = "idle, traced by strace"
-  const idle: WatchedWindow[] = []
-  const windows: WatchedWindow[] = []
   await Bun.sleep(lab.plan.windowSeconds * 1000)
   const change = () => whileChanging(lab, report, server, probe, { perSecond: 200, run: run() })
   const rest = () => probe.during(idleName, () => Bun.sleep(lab.plan.windowSeconds * 1000))
+  const { idle, windows } = await inTurns(lab, quiet, rest, change)
+  await probe.stop(idleName)
+  await server.stop()
+  return { what: "200 changes a second, each fsync 200 ms late", windows, idle, idleName }
+}
+
+/** Windows of rest and windows of change, one after the other. */
+async function inTurns(
+  lab: Lab,
+  quiet: QuietWindows,
+  rest: () => Promise<Window>,
+  change: () => Promise<Window>,
+): Promise<{ idle: WatchedWindow[]; windows: WatchedWindow[] }> {
+  const idle: WatchedWindow[] = []
+  const windows: WatchedWindow[] = []
   for (let i = 0; i < lab.plan.windows; i++) {
     idle.push(await quiet.take(rest))
     windows.push(await quiet.take(change))
   }
-  await probe.stop(idleName)
-  await server.stop()
-  return { what: "200 changes a second, each fsync 200 ms late", windows, idle, idleName }
+  return { idle, windows }
 }
 
 async function whileChanging(
