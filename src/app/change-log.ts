@@ -17,9 +17,11 @@ export async function logChanges(feed: ChangeFeed, log: Log): Promise<void> {
   for (;;) {
     const events = await follower.next()
     if (events === null) break
-    for (const [i, event] of events.entries()) {
-      if (i > 0 && i % LINES_AT_ONCE === 0) await othersFirst()
+    let told = 0
+    for (const event of events) {
+      if (told > 0 && told % LINES_AT_ONCE === 0) await othersFirst()
       logChange(event, log)
+      told++
     }
   }
   if (feed.isClosed) return

@@ -16,11 +16,9 @@ export function boundedWriter(
 ): { write: (line: string) => void; drained: () => Promise<void> } {
   let waiting = 0
   let lost = 0
-  let empty = Promise.withResolvers<void>()
-  empty.resolve()
+  let whenEmpty: Array<() => void> = []
 
   const pass = (line: string) => {
-    if (waiting === 0) empty = Promise.withResolvers()
     waiting += line.length
     let called = false
     const done = () => {
@@ -32,7 +30,9 @@ export function boundedWriter(
         lost = 0
         pass(lostLine(lines))
       }
-      if (waiting === 0) empty.resolve()
+      if (waiting > 0) return
+      for (const tell of whenEmpty) tell()
+      whenEmpty = []
     }
     try {
       write(line, done)
@@ -47,7 +47,8 @@ export function boundedWriter(
       else pass(line)
     },
     /** Fulfilled when nothing waits any more. */
-    drained: () => empty.promise,
+    drained: () =>
+      waiting === 0 ? Promise.resolve() : new Promise((resolve) => whenEmpty.push(() => resolve())),
   }
 }
 

@@ -19,13 +19,16 @@ export const LOG_FORMATS: Readonly<Record<LogFormat, (record: LogRecord) => stri
   journal: ({ level, message, fields }) => `<${PRIORITIES[level]}>${printable(message + pairs(fields))}`,
   text: ({ at, level, message, fields }) =>
     printable(`${new Date(at).toISOString()} ${level} ${message}${pairs(fields)}`),
+  // Told as one value: text by text, a line would cost three times as much.
   json: ({ at, level, message, fields }) => {
-    const { event } = fields
-    let members = `"time":"${new Date(at).toISOString()}","level":"${level}","msg":${shown(message)}`
-    if (event !== undefined) members += `,"event":${shown(event)}`
-    for (const name in fields)
-      if (isTold(name, fields)) members += `,${JSON.stringify(name)}:${shown(fields[name])}`
-    return printableJson(`{${members}}`)
+    const line: Record<string, unknown> = {
+      time: new Date(at).toISOString(),
+      level,
+      msg: message,
+      event: fields.event,
+    }
+    for (const name in fields) line[name] = plain(fields[name])
+    return printableJson(JSON.stringify(line))
   },
 }
 
@@ -38,6 +41,12 @@ function pairs(fields: LogRecord["fields"]): string {
 /** The name of an event has its own place for programs; people have the message. */
 function isTold(name: string, fields: LogRecord["fields"]): boolean {
   return name !== "event" && fields[name] !== undefined
+}
+
+/** The value as it is, if JSON has it, and else what can be shown of it. */
+function plain(value: unknown): unknown {
+  const isPlain = typeof value === "string" || typeof value === "number" || value === undefined
+  return isPlain ? value : JSON.parse(shown(value))
 }
 
 // Whatever it is: the log is written where something has gone wrong already, and must not fail in its turn.

@@ -76,12 +76,12 @@ export class CommitQueue {
         continue
       }
       const group = this.takeGroup()
-      const changes = group.flatMap((waiting) => waiting.changes)
+      const changes = group.length === 1 ? first.changes : group.flatMap((waiting) => waiting.changes)
       try {
         const committed = await this.write(changes)
         this.committed(changes, committed)
         // The next group need not wait until everybody of this one has been told.
-        void tell(group, committed.outcomes)
+        tell(group, committed.outcomes)
       } catch (error) {
         for (const { reject } of group) reject(error)
         if (error instanceof GateError && error.code === "unavailable") this.withdraw()
@@ -99,24 +99,24 @@ export class CommitQueue {
   }
 
   private takeGroup(): WaitingChanges[] {
-    const group: WaitingChanges[] = []
+    let count = 0
     let size = 0
     for (const next of this.waiting) {
       if ("job" in next || (size > 0 && size + next.changes.length > LARGEST_GROUP)) break
       size += next.changes.length
-      group.push(next)
+      count++
     }
     this.length -= size
-    this.waiting.splice(0, group.length)
-    return group
+    return this.waiting.splice(0, count) as WaitingChanges[]
   }
 }
 
-async function tell(group: readonly WaitingChanges[], outcomes: readonly Outcome[]): Promise<void> {
+function tell(group: readonly WaitingChanges[], outcomes: readonly Outcome[]): void {
   let at = 0
-  for (const [i, { changes, resolve }] of group.entries()) {
-    if (i > 0 && i % TOLD_AT_ONCE === 0) await othersFirst()
+  for (const { changes, resolve } of group.slice(0, TOLD_AT_ONCE)) {
     resolve(outcomes.slice(at, at + changes.length))
     at += changes.length
   }
+  if (group.length <= TOLD_AT_ONCE) return
+  void othersFirst().then(() => tell(group.slice(TOLD_AT_ONCE), outcomes.slice(at)))
 }
