@@ -88,9 +88,9 @@ function measure(name: CandidateName, { entries, probes, repeats, timed }: Index
           if (asked > Math.max(count, 1_000)) continue
           const order = shuffled(asked)
           // The last network may have given its place to the one of length 0.
-          const hits = Array.from(order, (i) => population.hit(i % Math.max(1, count - 1)))
-          const near = Array.from(order, (i) => population.miss(i))
-          const far = Array.from(order, () => population.far())
+          const hits = made(order, (i) => population.hit(i % Math.max(1, count - 1)))
+          const near = made(order, (i) => population.miss(i))
+          const far = made(order, () => population.far())
           const asks = {
             hit: asker(candidate, hits, timed),
             near: asker(candidate, near, timed),
@@ -122,6 +122,13 @@ function measure(name: CandidateName, { entries, probes, repeats, timed }: Index
     }
   }
   return figures
+}
+
+/** As `Array.from`, which takes twice as long. */
+function made(order: Uint32Array, make: (i: number) => Address): Address[] {
+  const addresses: Address[] = []
+  for (const i of order) addresses.push(make(i))
+  return addresses
 }
 
 function accepts(value: number): boolean {

@@ -39,7 +39,7 @@ export const FULL: Plan = {
   indexEntries: [10, 1_000, 1_000_000],
   indexProbes: [1_000, 1_000_000],
   indexRepeats: 3,
-  indexMilliseconds: 30,
+  indexMilliseconds: 20,
   windowSeconds: 5,
   windows: 3,
   warmUpWindows: 4,

@@ -3,7 +3,9 @@
 
 import { readFileSync } from "node:fs"
 import { PacedRequests, type Planned } from "./paced-requests.ts"
+import { QuietSlices } from "./quiet-slices.ts"
 import { percentile } from "./statistics.ts"
+import { ticks } from "./stolen-time.ts"
 
 /** What is known of a client: let in, kept out, or let in from some moment on and ever after. */
 export type Expectation = "in" | "out" | "from-now-on"
@@ -27,40 +29,45 @@ export type Window = {
   readonly broken: number
   /** Clients that were kept out at first and have been let in, since the prober's start. */
   readonly letIn: number
-  /** Milliseconds. */
+  /** Milliseconds. The longest is that of the whole window, the others are those of its quiet slices. */
   readonly p50: number
   readonly p99: number
   readonly max: number
+  /** The share of the window in which the host of a virtual machine took a processor away. */
+  readonly leftOut: number
   /** How late the prober's own clock was: 99 of 100 ticks less. */
   readonly lateness: number
 }
 
 const PATIENCE = 3_000
+/** Milliseconds. The kernel tells of stolen time in hundredths of a second. */
+const SLICE = 250
 
 type Client = Planned & { expectation: Expectation; readonly name: string; isIn: boolean }
 
 const options = JSON.parse(process.argv[2] ?? "{}") as ProberOptions
 const clients = readFileSync(options.clients, "utf8").trim().split("\n").map(toClient)
 let at = 0
-let delays: number[] = []
 let wrong = 0
 let firstWrong = ""
 let letIn = 0
+const slices = new QuietSlices(ticks)
 
 const paced = await PacedRequests.connect({
   ...options,
   next: () => clients[at++ % clients.length] as Client,
   answered: (planned, status, delay) => {
-    delays.push(delay)
+    slices.add(delay)
     judge(planned as Client, status)
   },
 })
 paced.start()
+setInterval(() => slices.turn(), SLICE)
 console.log("ready")
 
 for await (const line of console) {
   if (line === "begin") {
-    delays = []
+    slices.begin()
     paced.lateness = []
     paced.broken = 0
     wrong = 0
@@ -76,16 +83,18 @@ for await (const line of console) {
 }
 
 function result(unanswered: number): Window {
+  slices.turn()
   return {
-    answers: delays.length,
+    answers: slices.everything.length,
     wrong,
     firstWrong,
     unanswered,
     broken: paced.broken,
     letIn,
-    p50: percentile(delays, 0.5),
-    p99: percentile(delays, 0.99),
-    max: Math.max(0, percentile(delays, 1)),
+    p50: percentile(slices.counting, 0.5),
+    p99: percentile(slices.counting, 0.99),
+    max: Math.max(0, percentile(slices.everything, 1)),
+    leftOut: slices.leftOut,
     lateness: percentile(paced.lateness, 0.99),
   }
 }

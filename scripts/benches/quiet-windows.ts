@@ -1,16 +1,12 @@
-// Windows that are worth something: on a machine that lends its processors out, some are not.
+// Windows of time that tell enough: where the host disturbs most of one, it is taken again.
 
 import type { Window } from "./prober.ts"
 import type { Report } from "./report.ts"
-import { stolenShare, type Ticks, ticks } from "./stolen-time.ts"
 
-/** The share of the time in which the processors may have been elsewhere. */
-const MOST_STOLEN = 0.01
+/** The share of a window that may be left out. */
+const MOST_LEFT_OUT = 0.5
 
-/** A window, and the share of its time that the host kept for others. */
-export type WatchedWindow = Window & { readonly stolen: number }
-
-/** Takes a window again if the host of a virtual machine took its processors away meanwhile: that is no delay of a server. */
+/** Takes a window again if most of it had to be left out. */
 export class QuietWindows {
   private spent = 0
 
@@ -18,30 +14,22 @@ export class QuietWindows {
     private readonly report: Report,
     /** Seconds that may go into taking windows again, so that the bench ends in time wherever it runs. */
     private readonly atMost: number,
-    private readonly now: () => Ticks & { readonly seconds: number } = () => ({
-      ...ticks(),
-      seconds: performance.now() / 1000,
-    }),
+    private readonly seconds: () => number = () => performance.now() / 1000,
   ) {}
 
-  async take(watch: () => Promise<Window>): Promise<WatchedWindow> {
+  async take(watch: () => Promise<Window>): Promise<Window> {
     for (;;) {
-      const before = this.now()
+      const before = this.seconds()
       const window = await watch()
-      const after = this.now()
-      const share = stolenShare(before, after)
-      const taken = { ...window, stolen: share }
-      if (share <= MOST_STOLEN) return taken
-      const percent = `${(share * 100).toFixed(1)} %`
-      const spent = after.seconds - before.seconds
+      if (window.leftOut <= MOST_LEFT_OUT) return window
+      const what = `the host disturbed ${(window.leftOut * 100).toFixed(0)} % of this window`
+      const spent = this.seconds() - before
       if (this.spent + spent > this.atMost) {
-        this.report.log(
-          `the host took ${percent} of the processors' time in this window, which counts all the same`,
-        )
-        return taken
+        this.report.log(`${what}, which counts all the same`)
+        return window
       }
       this.spent += spent
-      this.report.log(`the host took ${percent} of the processors' time in this window: once more`)
+      this.report.log(`${what}: once more`)
     }
   }
 }
