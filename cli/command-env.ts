@@ -21,6 +21,8 @@ export type ProcessEnv = {
   readonly environment: Environment
   readonly userId: number
   readonly processId: number
+  /** How many processors this process may use. */
+  readonly processors: number
   readonly clock: Clock
   readonly write: (text: string) => unknown
   readonly writeError: (text: string) => unknown

@@ -20,6 +20,9 @@ let code = await run(process.argv.slice(2), {
   environment: process.env,
   userId: process.getuid?.() ?? -1,
   processId: process.pid,
+  get processors() {
+    return navigator.hardwareConcurrency
+  },
   clock: systemClock,
   write: (text) => out.write(text),
   writeError: (text) => process.stderr.write(text),

@@ -66,7 +66,8 @@ async function serve(env: CommandEnv, flags: Flags): Promise<void> {
     log.debug("decisions may wait for whole slices of a busy processor", { event: "server.start" })
   const { startServer } = await import("../../src/app/server.ts")
   const record = new ReloadRecord(process.clock.wall())
-  const server = await startServer(config, tokens, process.clock, log, record)
+  const { processors } = process
+  const server = await startServer({ ...config, processors }, tokens, process.clock, log, record)
   reportTo(manager, server, env)
 
   signals.onReload(() => {

@@ -41,6 +41,8 @@ export type ServerConfig = {
   readonly auditRows?: number
   /** Where Prometheus asks; a server without it measures nothing. */
   readonly metricsListen?: ListenAddress | null
+  /** Processors that this process may use; the default is more than one. */
+  readonly processors?: number
 }
 
 /** Milliseconds between two questions whether the database still works. */
@@ -97,9 +99,11 @@ export async function startServer(
         },
       )
 
-    path = await assembleWritePath(store, allowlist, clock, startedAt, metrics?.meter, (counts, by) =>
-      logImport(counts, by, log),
-    )
+    path = await assembleWritePath(store, allowlist, clock, startedAt, {
+      meter: metrics?.meter,
+      onImport: (counts, by) => logImport(counts, by, log),
+      sharesProcessor: config.processors === 1,
+    })
     const { gate, tokens: registry, book, queue, health, feed, counters, refused } = path
     if (path.badTokens > 0)
       log.error("the database holds tokens that make no sense; nobody gets in with them", {

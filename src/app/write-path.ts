@@ -36,14 +36,20 @@ export type WritePath = {
   readonly acceptLateImport: (imported: Imported) => void
 }
 
+export type WritePathOptions = {
+  readonly meter?: Meter | null | undefined
+  readonly onImport?: (counts: ImportCounts, by: Actor) => void
+  /** True if all threads of this process have one processor between them; the default is that they have more. */
+  readonly sharesProcessor?: boolean | undefined
+}
+
 /** `startedAt` is on the monotonic clock: from there the uptime counts. Rejects if the store cannot be asked. */
 export async function assembleWritePath(
   store: Store & TokenStore,
   allowlist: Allowlist,
   clock: Clock,
   startedAt: number,
-  meter: Meter | null = null,
-  onImport: (counts: ImportCounts, by: Actor) => void = () => {},
+  { meter = null, onImport = () => {}, sharesProcessor = false }: WritePathOptions = {},
 ): Promise<WritePath> {
   const health = new Health()
   const feed = new ChangeFeed()
@@ -58,7 +64,11 @@ export async function assembleWritePath(
   }
   const acceptLateImport = (imported: Imported) => feed.publish(applyLateImport(allowlist, imported))
   const write: Write = (changes) => health.watchWrite(store.commit(changes))
-  const queue = new CommitQueue(meter === null ? write : metered(meter, clock, write), accept)
+  const queue = new CommitQueue(
+    meter === null ? write : metered(meter, clock, write),
+    accept,
+    sharesProcessor,
+  )
   const gate = new LocalGate({
     store,
     queue,

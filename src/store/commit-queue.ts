@@ -11,6 +11,8 @@ const LARGEST_GROUP = 256
 const LONGEST_QUEUE = 10_000
 /** Callers that are told before decisions get their turn again: about a fifth of a millisecond of answers. */
 const TOLD_AT_ONCE = 4
+/** Turns of the event loop in which callers that have been told send their next changes, if they have any. */
+const TURNS_FOR_MORE = 2
 
 /** A few changes that may share a transaction with others, or a job that has the database for itself. */
 type Waiting =
@@ -35,6 +37,12 @@ export class CommitQueue {
   constructor(
     private readonly write: (changes: readonly Change[]) => Promise<Committed>,
     private readonly committed: (changes: readonly Change[], committed: Committed) => void,
+    /**
+     * True if the database's thread has the same one processor as this one. It gets on only when this one rests, so
+     * nothing is lost by a group that begins when everybody of the last one has been told, and what they ask for next
+     * goes along: 32 clients add a third more. On two processors, where both work at once, they would add an eighth less.
+     */
+    private readonly sharesProcessor = false,
   ) {}
 
   /** Changes that wait for the transaction before theirs. */
@@ -82,6 +90,10 @@ export class CommitQueue {
         this.committed(changes, committed)
         // The next group need not wait until everybody of this one has been told.
         tell(group, committed.outcomes)
+        if (this.sharesProcessor && group.length > 1) {
+          const turns = Math.ceil(group.length / TOLD_AT_ONCE) + TURNS_FOR_MORE
+          for (let turn = 0; turn < turns; turn++) await othersFirst()
+        }
       } catch (error) {
         for (const { reject } of group) reject(error)
         if (error instanceof GateError && error.code === "unavailable") this.withdraw()

@@ -25,13 +25,17 @@ class Bench {
   private doors: Array<(error?: GateError) => void> = []
   private open = false
 
-  constructor(readonly store: LibsqlStore) {
+  constructor(
+    readonly store: LibsqlStore,
+    sharesProcessor: boolean,
+  ) {
     this.queue = new CommitQueue(
       (changes) => this.write(changes),
       (changes, committed) => {
         expect(committed.outcomes.length).toBe(changes.length)
         this.events.push(`committed ${changes.map(({ network }) => network).join(" ")}`)
       },
+      sharesProcessor,
     )
   }
 
@@ -82,11 +86,11 @@ class Bench {
   }
 }
 
-async function bench(): Promise<Bench> {
+async function bench({ sharesProcessor = false } = {}): Promise<Bench> {
   const store = new LibsqlStore({ path: newPath(), auditRows: 100_000 })
   opened.push(store)
   await store.open(NOW)
-  return new Bench(store)
+  return new Bench(store, sharesProcessor)
 }
 
 /** Different permanent additions. */
@@ -104,6 +108,24 @@ describe("grouping", () => {
     it.passAll()
     expect(await Promise.all(told)).toEqual([["added"], ["added"], ["added"], ["added"]])
     expect(it.sizes()).toEqual([1, 3])
+  })
+
+  describe.each([
+    ["has a processor of its own", false, [1, 9, 1]],
+    ["shares the only processor", true, [1, 9, 10]],
+  ])("a database thread that %s", (_, sharesProcessor, sizes) => {
+    test(`gets first groups of ${sizes.join(", ")} from ten clients with two changes each`, async () => {
+      const it = await bench({ sharesProcessor })
+      const clients = additions(10).map(async (change, i) => {
+        const first = await it.add(change)
+        return [first, await it.add(...additions(1, 100 + i))]
+      })
+      it.passAll()
+      expect(await Promise.all(clients)).toEqual(clients.map(() => [["added"], ["added"]]))
+      expect(it.sizes().slice(0, 3)).toEqual(sizes)
+      expect(it.mostInFlight).toBe(1)
+      expect(await logOf(it.store)).toEqual(it.groups.flat().map(recordOf))
+    })
   })
 
   test("has at most one group at the database, none of them too large", async () => {

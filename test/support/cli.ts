@@ -79,6 +79,7 @@ export class CliMachine {
       environment: { ...this.environment, ...environment },
       userId: 1000,
       processId: 4711,
+      processors: 2,
       clock: this.clock,
       write: (text) => {
         out += text
