@@ -4,7 +4,10 @@ export type Plan = {
   readonly quick: boolean
   /** Entries of the large database. */
   readonly entries: number
-  /** Rounds in which the contenders take turns, and the whole seconds of each turn. */
+  /**
+   * Rounds in which the contenders take turns, and the whole seconds of each turn: short ones, because a virtual machine
+   * is slower or faster for some ten seconds at a time, and those who are compared should meet the same.
+   */
   readonly rounds: number
   readonly turnSeconds: number
   readonly warmUpSeconds: number
@@ -33,8 +36,8 @@ export type Plan = {
 export const FULL: Plan = {
   quick: false,
   entries: 1_000_000,
-  rounds: 5,
-  turnSeconds: 3,
+  rounds: 15,
+  turnSeconds: 1,
   warmUpSeconds: 2,
   indexEntries: [10, 1_000, 1_000_000],
   indexProbes: [1_000, 1_000_000],

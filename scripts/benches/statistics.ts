@@ -17,9 +17,9 @@ export function percentile(values: readonly number[], at: number): number {
   return below + (above - below) * (position - Math.floor(position))
 }
 
-/** How far the values lie apart, as a share of their median. */
+/** How far the middle half of the values lies apart, as a share of their median. */
 export function spread(values: readonly number[]): number {
-  return (Math.max(...values) - Math.min(...values)) / median(values)
+  return (percentile(values, 0.75) - percentile(values, 0.25)) / median(values)
 }
 
 export type Ratio = {

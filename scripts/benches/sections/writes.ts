@@ -13,6 +13,8 @@ const LEAST = 4
 /** Each turn adds addresses of its own, from 1.0.0.0 on. */
 const FIRST = 1 << 24
 const EACH = 1 << 20
+/** Milliseconds without a change after which nothing is on its way. */
+const REST = 50
 
 export async function measureWrites(lab: Lab, report: Report): Promise<void> {
   report.section("writes")
@@ -99,7 +101,13 @@ async function addOneByOne(lab: Lab, name: "one-by-one" | "one-by-one-prepared")
   return adds / seconds
 }
 
+/** The number of entries when it does not grow any more: what a turn has asked for last can still be on its way. */
 async function permanentCount(url: string): Promise<number> {
-  const status = (await (await fetch(`${url}/status`)).json()) as { perm_whitelist_count: number }
-  return status.perm_whitelist_count
+  let before = -1
+  for (;;) {
+    const status = (await (await fetch(`${url}/status`)).json()) as { perm_whitelist_count: number }
+    if (status.perm_whitelist_count === before) return before
+    before = status.perm_whitelist_count
+    await Bun.sleep(REST)
+  }
 }
