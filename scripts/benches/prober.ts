@@ -84,16 +84,17 @@ for await (const line of console) {
 
 function result(unanswered: number): Window {
   slices.turn()
+  const { everything, counting } = slices
   return {
-    answers: slices.everything.length,
+    answers: everything.length,
     wrong,
     firstWrong,
     unanswered,
     broken: paced.broken,
     letIn,
-    p50: percentile(slices.counting, 0.5),
-    p99: percentile(slices.counting, 0.99),
-    max: Math.max(0, percentile(slices.everything, 1)),
+    p50: percentile(counting, 0.5),
+    p99: percentile(counting, 0.99),
+    max: Math.max(0, percentile(everything, 1)),
     leftOut: slices.leftOut,
     lateness: percentile(paced.lateness, 0.99),
   }

@@ -7,11 +7,8 @@ import { stolenShare, type Ticks } from "./stolen-time.ts"
  * out: that is no delay of a server, and where a server has more to do there is more to take from it.
  */
 export class QuietSlices {
-  private all: number[] = []
-  private quiet: number[] = []
+  private ended: Array<{ readonly delays: readonly number[]; readonly isQuiet: boolean }> = []
   private current: number[] = []
-  private ended = 0
-  private disturbed = 0
   private since: Ticks
 
   constructor(private readonly now: () => Ticks) {
@@ -20,11 +17,8 @@ export class QuietSlices {
 
   /** Forgets everything and begins anew. */
   begin(): void {
-    this.all = []
-    this.quiet = []
+    this.ended = []
     this.current = []
-    this.ended = 0
-    this.disturbed = 0
     this.since = this.now()
   }
 
@@ -35,29 +29,26 @@ export class QuietSlices {
   /** Ends a slice, and begins the next one. */
   turn(): void {
     const now = this.now()
-    const isQuiet = stolenShare(this.since, now) === 0
-    this.since = now
-    this.ended++
-    if (!isQuiet) this.disturbed++
-    for (const delay of this.current) {
-      this.all.push(delay)
-      if (isQuiet) this.quiet.push(delay)
-    }
+    this.ended.push({ delays: this.current, isQuiet: stolenShare(this.since, now) === 0 })
     this.current = []
+    this.since = now
   }
 
   /** The share of the slices that were disturbed. */
   get leftOut(): number {
-    return this.ended === 0 ? 0 : this.disturbed / this.ended
+    return this.ended.length === 0
+      ? 0
+      : this.ended.filter(({ isQuiet }) => !isQuiet).length / this.ended.length
   }
 
   /** Every delay of the slices that have ended. */
   get everything(): readonly number[] {
-    return this.all
+    return this.ended.flatMap(({ delays }) => delays)
   }
 
   /** Those of quiet slices; all of them if no slice was quiet. */
   get counting(): readonly number[] {
-    return this.quiet.length === 0 ? this.all : this.quiet
+    const quiet = this.ended.filter(({ isQuiet }) => isQuiet).flatMap(({ delays }) => delays)
+    return quiet.length === 0 ? this.everything : quiet
   }
 }

@@ -43,10 +43,7 @@ export async function measureStall(lab: Lab, report: Report): Promise<void> {
   const rest = () => probe.during("idle", seconds)
   const quiet = new QuietWindows(report, plan.againSeconds)
   // Idle is a server that has long been warm; so what changes do has to be compiled too before the first window.
-  const warmUp = async () => {
-    for (let i = 0; i < plan.warmUpWindows; i++) await change()
-  }
-  await warmUp()
+  await warmUp(lab, change)
 
   const idleName = "idle"
   const { idle, windows: changing } = await inTurns(lab, quiet, rest, change)
@@ -66,7 +63,7 @@ export async function measureStall(lab: Lab, report: Report): Promise<void> {
   }
 
   // The imports have the runtime compile much of it anew, because they are another use of the same code.
-  await warmUp()
+  await warmUp(lab, change)
   const rotating = await inTurns(lab, quiet, rest, change)
   idle.push(...rotating.idle)
   const rotation = plan.quick
@@ -113,7 +110,7 @@ async function besideAWriter(
   const idleName = "a bare handler, idle"
   const change = () => whileChanging(lab, report, writer, probe, { perSecond: 1_000, run: run() })
   const rest = () => probe.during(idleName, () => Bun.sleep(lab.plan.windowSeconds * 1000))
-  for (let i = 0; i < lab.plan.warmUpWindows; i++) await change()
+  await warmUp(lab, change)
   const { idle, windows } = await inTurns(lab, quiet, rest, change)
   await probe.stop(idleName)
   await writer.stop()
@@ -150,6 +147,11 @@ async function withSlowDisk(
   await probe.stop(idleName)
   await server.stop()
   return { what: "200 changes a second, each fsync 200 ms late", windows, idle, idleName }
+}
+
+/** Windows of change that are thrown away. */
+async function warmUp(lab: Lab, change: () => Promise<Window>): Promise<void> {
+  for (let i = 0; i < lab.plan.warmUpWindows; i++) await change()
 }
 
 /** Windows of rest and windows of change, one after the other. */
