@@ -5,12 +5,15 @@ import { type RunOptions, type ServerProcess, Workplace } from "../../test/suppo
 import { Cores } from "./cores.ts"
 import type { Plan } from "./plan.ts"
 import type { Programs } from "./programs.ts"
+import { allocatorVariables } from "./unit-environment.ts"
 
 export type Child = Bun.Subprocess<"pipe", "pipe", "pipe">
 
 export class Lab {
   readonly cores: Cores
   private readonly children = new Set<Child>()
+  /** For every server, the contenders among them, so that nobody has an advantage by it. */
+  readonly allocator = allocatorVariables()
 
   private constructor(
     readonly plan: Plan,
@@ -56,7 +59,7 @@ export class Lab {
     return this.place.serve([], {
       prefix: this.cores.server,
       ...options,
-      env: { IPGATE_DB: `file:${this.path(database)}` },
+      env: { ...this.allocator, IPGATE_DB: `file:${this.path(database)}` },
     })
   }
 
@@ -68,7 +71,7 @@ export class Lab {
   start(command: readonly string[], env?: Record<string, string>): Child {
     const child = Bun.spawn([...command], {
       cwd: this.directory,
-      env: env ?? process.env,
+      env: env ?? { ...process.env, ...this.allocator },
       stdin: "pipe",
       stdout: "pipe",
       stderr: "pipe",

@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs"
 import { cpus, release, totalmem } from "node:os"
 import { VERSION } from "../../src/version.ts"
-import type { Programs } from "./programs.ts"
+import type { Lab } from "./lab.ts"
 
 export type Machine = {
   readonly cpu: string
@@ -14,10 +14,12 @@ export type Machine = {
   /** The kind of file system under the databases. */
   readonly disk: string
   readonly pinned: boolean
+  /** What every server is told of its allocator. */
+  readonly allocator: Readonly<Record<string, string>>
   readonly versions: Readonly<Record<string, string>>
 }
 
-export function describeMachine(programs: Programs, directory: string, pinned: boolean): Machine {
+export function describeMachine({ programs, directory, cores, allocator }: Lab): Machine {
   const version = (program: string | null, ...args: string[]): string => {
     if (program === null) return "missing"
     const { stdout, stderr } = Bun.spawnSync([program, ...args])
@@ -29,7 +31,8 @@ export function describeMachine(programs: Programs, directory: string, pinned: b
     kernel: release(),
     memory: Math.round(totalmem() / 1024 / 1024),
     disk: fileSystemOf(directory),
-    pinned,
+    pinned: cores.pinned,
+    allocator,
     versions: {
       ipgate: VERSION,
       bun: Bun.version,

@@ -53,7 +53,7 @@ if (values.help || unknown !== undefined) {
 builtBinary()
 const { programs, leftOut } = findPrograms()
 await using lab = await Lab.open(values.quick ? QUICK : FULL, programs)
-const report = new Report(describeMachine(programs, lab.directory, lab.cores.pinned), values.quick)
+const report = new Report(describeMachine(lab), values.quick)
 for (const what of leftOut) report.leaveOut(what)
 for (const [name, measure] of Object.entries(SECTIONS)) {
   if (chosen.includes(name)) await measure(lab, report)

@@ -154,7 +154,7 @@ function unitOf({ unit }: Target): string {
   return unit === "" ? "" : ` ${unit}`
 }
 
-function machineText({ cpu, cores, kernel, memory, disk, pinned, versions }: Machine): string[] {
+function machineText({ cpu, cores, kernel, memory, disk, pinned, versions, allocator }: Machine): string[] {
   return [
     `${cpu}, ${cores} cores, ${memory} MiB of memory, Linux ${kernel}, files on ${disk}`,
     Object.entries(versions)
@@ -163,6 +163,9 @@ function machineText({ cpu, cores, kernel, memory, disk, pinned, versions }: Mac
     pinned
       ? "the server on core 0, the load on core 1"
       : "server and load are NOT on cores of their own: the figures say little",
+    ...Object.entries(allocator).map(
+      ([name, value]) => `every server with ${name}=${value}, as in the shipped unit`,
+    ),
   ]
 }
 

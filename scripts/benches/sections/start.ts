@@ -50,6 +50,7 @@ async function start(
   const startedAt = performance.now()
   const child = lab.start([...lab.cores.server, builtBinary(), "serve", "--listen", `127.0.0.1:${port}`], {
     ...lab.environment(url),
+    ...lab.allocator,
     IPGATE_DB: `file:${lab.path(database)}`,
   })
   let refused = 0
