@@ -84,7 +84,7 @@ export class Allowlist {
   }
 
   /** The new deadline replaces an old one. */
-  addTemporary(network: Network, expiresAt: number): void {
+  addTemporary(network: Prefix, expiresAt: number): void {
     const value = this.index.get(network)
     const held = (value & PLACE) - 1
     if (held >= 0) this.grants.remove(held)

@@ -2,7 +2,8 @@
 
 import type { Clock } from "./clock.ts"
 import { Deadlines } from "./deadlines.ts"
-import type { Network } from "./network.ts"
+import type { Network, Prefix } from "./network.ts"
+import { NetworkColumn } from "./network-column.ts"
 
 /** The deadline of an entry, by the wall clock, and its network. */
 export type Grant = { readonly network: Network; readonly expiresAt: number }
@@ -14,24 +15,26 @@ export type Grant = { readonly network: Network; readonly expiresAt: number }
 export class TemporaryGrants {
   private readonly wall = new Deadlines()
   private readonly mono = new Deadlines()
-  private readonly networks: Array<Network | null> = []
+  private readonly networks = new NetworkColumn()
   private readonly free: number[] = []
+  /** Places that are held or free. */
+  private places = 0
   private held = 0
 
   constructor(private readonly clock: Clock) {}
 
-  /** Takes a grant in, and returns the number of its place. */
-  add(network: Network, expiresAt: number): number {
-    const place = this.free.pop() ?? this.networks.length
+  /** Takes a grant in, and returns the number of its place. The numbers of the network are copied. */
+  add(network: Prefix, expiresAt: number): number {
+    const place = this.free.pop() ?? this.places++
     this.wall.set(place, expiresAt)
     this.mono.set(place, this.clock.mono() + (expiresAt - this.clock.wall()))
-    this.networks[place] = network
+    this.networks.set(place, network)
     this.held++
     return place
   }
 
   remove(place: number): void {
-    this.networks[place] = null
+    this.networks.clear(place)
     this.wall.delete(place)
     this.mono.delete(place)
     this.free.push(place)
@@ -70,8 +73,8 @@ export class TemporaryGrants {
     return places.flatMap((place) => {
       // From here on it has ended, also for a clock that is set back before anybody could record the end.
       this.mono.set(place, Number.NEGATIVE_INFINITY)
-      const network = this.networks[place]
-      return network ? [{ network, expiresAt: this.expiresAt(place) }] : []
+      const network = this.networks.at(place)
+      return network === null ? [] : [{ network, expiresAt: this.expiresAt(place) }]
     })
   }
 

@@ -6,7 +6,7 @@ import { type Change, hasTakenEffect } from "../core/change.ts"
 import type { EndedEntries, EndedEntry } from "../core/ended-entries.ts"
 import type { FeedEvent } from "../core/feed.ts"
 import { othersFirst } from "../core/others-first.ts"
-import { readChunk, readPermanentChunk, recordSize, type SnapshotChunk } from "../store/snapshot.ts"
+import { readPrefixes, recordSize, type SnapshotChunk } from "../store/snapshot.ts"
 import type { Committed, Imported } from "../store/store.ts"
 
 /** Entries that are taken over before decisions get their turn again: about a tenth of a millisecond. */
@@ -77,14 +77,15 @@ export function applyLateImport(allowlist: Allowlist, { present, absent, after }
 
 /** Adds the entries of a chunk; returns how many records were no network. */
 export function addChunk(allowlist: Allowlist, chunk: SnapshotChunk): number {
-  return chunk.list === "perm"
-    ? readPermanentChunk(chunk, (network) => allowlist.addPermanent(network))
-    : readChunk(chunk, (network, expiresAt) => allowlist.addTemporary(network, expiresAt))
+  return readPrefixes(chunk, (network, expiresAt) => {
+    if (chunk.list === "perm") allowlist.addPermanent(network)
+    else allowlist.addTemporary(network, expiresAt)
+  })
 }
 
 /** An import takes permanent entries off only. */
 function removeChunk(allowlist: Allowlist, chunk: SnapshotChunk): void {
-  readPermanentChunk(chunk, (network) => allowlist.removePermanent(network))
+  readPrefixes(chunk, (network) => allowlist.removePermanent(network))
 }
 
 async function inSlices(chunk: SnapshotChunk, apply: (slice: SnapshotChunk) => void): Promise<void> {

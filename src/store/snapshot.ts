@@ -32,25 +32,31 @@ export function readChunk(
   for (let offset = 0; offset + size <= records.length; offset += size) {
     const network = networkAt(view, offset, family)
     if (network === null) bad++
-    else visit(network, list === "temp" ? Number(view.getBigInt64(offset + size - 8)) : 0)
+    else visit(network, list === "temp" ? endAt(view, offset + size - 8) : 0)
   }
   return bad
 }
 
 /**
- * The same for the permanent list, without an object for each entry: `visit` gets one and the same, which holds the
- * numbers of each in turn, and must not keep it.
+ * The same without an object for each entry: `visit` gets one and the same, which holds the numbers of each in turn, and
+ * must not keep it.
  */
-export function readPermanentChunk(
-  { family, records }: SnapshotChunk,
-  visit: (network: Prefix) => void,
+export function readPrefixes(
+  { list, family, records }: SnapshotChunk,
+  visit: (network: Prefix, expiresAt: number) => void,
 ): number {
-  const size = recordSize("perm", family)
-  const key = new KeyReader(new DataView(records.buffer, records.byteOffset, records.byteLength), family)
+  const size = recordSize(list, family)
+  const view = new DataView(records.buffer, records.byteOffset, records.byteLength)
+  const key = new KeyReader(view, family)
   let bad = 0
   for (let offset = 0; offset + size <= records.length; offset += size) {
-    if (key.read(offset)) visit(key)
+    if (key.read(offset)) visit(key, list === "temp" ? endAt(view, offset + size - 8) : 0)
     else bad++
   }
   return bad
+}
+
+/** A signed number of eight bytes, without the bigint that a `DataView` makes of it. */
+function endAt(view: DataView, offset: number): number {
+  return view.getInt32(offset) * 2 ** 32 + view.getUint32(offset + 4)
 }
