@@ -2,10 +2,10 @@
 
 import { createServer } from "node:net"
 import { type RunOptions, type ServerProcess, Workplace } from "../../test/support/binary.ts"
+import { allocatorVariables } from "./allocator-variables.ts"
 import { Cores } from "./cores.ts"
 import type { Plan } from "./plan.ts"
 import type { Programs } from "./programs.ts"
-import { allocatorVariables } from "./unit-environment.ts"
 
 export type Child = Bun.Subprocess<"pipe", "pipe", "pipe">
 

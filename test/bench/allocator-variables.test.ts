@@ -1,7 +1,7 @@
 // What the bench takes over from the shipped unit.
 
 import { expect, test } from "bun:test"
-import { allocatorVariables } from "../../scripts/benches/unit-environment.ts"
+import { allocatorVariables } from "../../scripts/benches/allocator-variables.ts"
 
 test("what the unit tells the allocator, and nothing else of its environment", () => {
   const unit =
