@@ -60,6 +60,12 @@ export class Network implements Prefix {
     return isNetwork(network) ? network : null
   }
 
+  /** The network of these numbers, or `null` if they are those of none. */
+  static ofPrefix({ family, word0, word1, word2, word3, length }: Prefix): Network | null {
+    const address = family === 4 ? Address.ipv4(word0) : Address.ipv6Base(word0, word1, word2, word3)
+    return Network.from(address, length)
+  }
+
   /**
    * Reads `address` or `address/length`. The length is decimal digits without a leading zero. Host bits
    * (`10.0.0.5/8`) are `null`: they are refused and not masked, because a mistyped length would widen the entry.

@@ -1,6 +1,6 @@
 // The key of an entry: family, address bytes, prefix length. Its byte order is the order that the lists promise.
 
-import { Address, type Family } from "../core/address.ts"
+import type { Family } from "../core/address.ts"
 import { isNetwork, Network, type Prefix } from "../core/network.ts"
 
 /** Bytes of a key: 6 for IPv4, 18 for IPv6. */
@@ -25,18 +25,8 @@ export function entryKey(network: Network): Uint8Array {
 
 /** The network of the key of this family at `offset`, or `null` if the bytes are no key of a network. */
 export function networkAt(view: DataView, offset: number, family: Family): Network | null {
-  if (view.getUint8(offset) !== family) return null
-  const length = view.getUint8(offset + keySize(family) - 1)
-  if (family === 4) return Network.from(Address.ipv4(view.getUint32(offset + 1)), length)
-  return Network.from(
-    Address.ipv6Base(
-      view.getUint32(offset + 1),
-      view.getUint32(offset + 5),
-      view.getUint32(offset + 9),
-      view.getUint32(offset + 13),
-    ),
-    length,
-  )
+  const key = new KeyReader(view, family)
+  return key.read(offset) ? Network.ofPrefix(key) : null
 }
 
 /**

@@ -2,8 +2,8 @@
 
 import type { Family } from "../core/address.ts"
 import type { ListName } from "../core/entry.ts"
-import type { Network, Prefix } from "../core/network.ts"
-import { KeyReader, keySize, networkAt } from "./entry-key.ts"
+import { Network, type Prefix } from "../core/network.ts"
+import { KeyReader, keySize } from "./entry-key.ts"
 
 /** Entries of one list and one family. A record is the key and, on the temporary list, eight bytes of expiry. */
 export type SnapshotChunk = {
@@ -25,16 +25,10 @@ export function readChunk(
   chunk: SnapshotChunk,
   visit: (network: Network, expiresAt: number) => void,
 ): number {
-  const { list, family, records } = chunk
-  const size = recordSize(list, family)
-  const view = new DataView(records.buffer, records.byteOffset, records.byteLength)
-  let bad = 0
-  for (let offset = 0; offset + size <= records.length; offset += size) {
-    const network = networkAt(view, offset, family)
-    if (network === null) bad++
-    else visit(network, list === "temp" ? endAt(view, offset + size - 8) : 0)
-  }
-  return bad
+  return readPrefixes(chunk, (prefix, expiresAt) => {
+    // Only the numbers of networks are visited.
+    visit(Network.ofPrefix(prefix) as Network, expiresAt)
+  })
 }
 
 /**
