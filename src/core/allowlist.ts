@@ -2,7 +2,7 @@
 
 import type { Address } from "./address.ts"
 import type { Change } from "./change.ts"
-import type { Clock } from "./clock.ts"
+import type { Clock, Moment } from "./clock.ts"
 import type { Coverage, Match } from "./gate.ts"
 import { Network, type Prefix } from "./network.ts"
 import { NetworkIndex } from "./network-index.ts"
@@ -83,12 +83,16 @@ export class Allowlist {
     this.replace(network, value & PLACE)
   }
 
-  /** The new deadline replaces an old one. */
-  addTemporary(network: Prefix, expiresAt: number): void {
+  /** The new deadline replaces an old one. Of many entries that are learned together the moment can be given once. */
+  addTemporary(network: Prefix, expiresAt: number, learnedAt?: Moment): void {
     const value = this.index.get(network)
     const held = (value & PLACE) - 1
     if (held >= 0) this.grants.remove(held)
-    this.index.set(network, (value & PERMANENT) | (this.grants.add(network, expiresAt) + 1))
+    this.index.set(network, (value & PERMANENT) | (this.grants.add(network, expiresAt, learnedAt) + 1))
+  }
+
+  now(): Moment {
+    return this.grants.now()
   }
 
   /** The temporary grant of exactly this network, if it has ended and nobody has recorded that yet. */

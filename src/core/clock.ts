@@ -6,6 +6,13 @@ export interface Clock {
   mono(): number
 }
 
+/** The same moment on both clocks. */
+export type Moment = { readonly wall: number; readonly mono: number }
+
+export function momentOf(clock: Clock): Moment {
+  return { wall: clock.wall(), mono: clock.mono() }
+}
+
 export const systemClock: Clock = {
   wall: () => Date.now(),
   mono: () => performance.now(),

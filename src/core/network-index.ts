@@ -97,8 +97,8 @@ class FamilyIndex {
       this.trie.set(prefix, length, value)
       return
     }
-    if (look(this.table, prefix, length) === ABSENT) this.count(place, 1)
-    this.table.set(word0 | 0, word1 | 0, word2 | 0, word3 | 0, length, value)
+    const before = this.table.set(word0 | 0, word1 | 0, word2 | 0, word3 | 0, length, value)
+    if (before === ABSENT) this.count(place, 1)
   }
 
   delete(prefix: Prefix): void {
@@ -108,9 +108,8 @@ class FamilyIndex {
       this.trie.delete(prefix, length)
       return
     }
-    if (look(this.table, prefix, length) === ABSENT) return
-    this.count(place, -1)
-    this.table.delete(word0 | 0, word1 | 0, word2 | 0, word3 | 0, length)
+    const before = this.table.delete(word0 | 0, word1 | 0, word2 | 0, word3 | 0, length)
+    if (before !== ABSENT) this.count(place, -1)
   }
 
   some(address: Address, accepts: (value: number) => boolean): boolean {

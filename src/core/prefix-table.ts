@@ -38,7 +38,8 @@ export class PrefixTable {
     return at < 0 ? ABSENT : (this.slotsFor(hash)[at + this.words + 1] as number)
   }
 
-  set(word0: number, word1: number, word2: number, word3: number, length: number, value: number): void {
+  /** Returns the value that the new one replaces, or `ABSENT`. */
+  set(word0: number, word1: number, word2: number, word3: number, length: number, value: number): number {
     const hash = hashOf(word0, word1, word2, word3, length)
     const shard = shardOf(hash)
     let at = this.find(hash, word0, word1, word2, word3, length)
@@ -60,17 +61,23 @@ export class PrefixTable {
       }
       slots[at + words] = length + 1
     }
-    this.slotsFor(hash)[at + this.words + 1] = value
+    const slots = this.slotsFor(hash)
+    const place = at + this.words + 1
+    const before = slots[place] as number
+    slots[place] = value
+    return before
   }
 
-  delete(word0: number, word1: number, word2: number, word3: number, length: number): void {
+  /** Returns the value that is gone now, or `ABSENT`. */
+  delete(word0: number, word1: number, word2: number, word3: number, length: number): number {
     const hash = hashOf(word0, word1, word2, word3, length)
     let hole = this.find(hash, word0, word1, word2, word3, length)
-    if (hole < 0) return
+    if (hole < 0) return ABSENT
     const shard = shardOf(hash)
     const slots = this.slotsFor(hash)
     const mask = this.masks[shard] as number
     const { stride, words } = this
+    const before = slots[hole + words + 1] as number
     this.sizes[shard] = (this.sizes[shard] as number) - 1
     // Move back each follower that may stand in the hole: one whose home is not between the hole and itself.
     let slot = hole / stride
@@ -83,6 +90,7 @@ export class PrefixTable {
     }
     hole = slot * stride
     slots.fill(0, hole, hole + stride)
+    return before
   }
 
   /** The offset of the slot that holds the prefix, or the complement of the free slot where it would go. */

@@ -1,6 +1,6 @@
 // When each temporary entry ends, on both clocks. Numbered places in flat columns, so that a million of them cost little.
 
-import type { Clock } from "./clock.ts"
+import { type Clock, type Moment, momentOf } from "./clock.ts"
 import { Deadlines } from "./deadlines.ts"
 import type { Network, Prefix } from "./network.ts"
 import { NetworkColumn } from "./network-column.ts"
@@ -24,13 +24,17 @@ export class TemporaryGrants {
   constructor(private readonly clock: Clock) {}
 
   /** Takes a grant in, and returns the number of its place. The numbers of the network are copied. */
-  add(network: Prefix, expiresAt: number): number {
+  add(network: Prefix, expiresAt: number, learnedAt = this.now()): number {
     const place = this.free.pop() ?? this.places++
     this.wall.set(place, expiresAt)
-    this.mono.set(place, this.clock.mono() + (expiresAt - this.clock.wall()))
+    this.mono.set(place, learnedAt.mono + (expiresAt - learnedAt.wall))
     this.networks.set(place, network)
     this.held++
     return place
+  }
+
+  now(): Moment {
+    return momentOf(this.clock)
   }
 
   remove(place: number): void {

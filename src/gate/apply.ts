@@ -77,9 +77,10 @@ export function applyLateImport(allowlist: Allowlist, { present, absent, after }
 
 /** Adds the entries of a chunk; returns how many records were no network. */
 export function addChunk(allowlist: Allowlist, chunk: SnapshotChunk): number {
+  const learnedAt = allowlist.now()
   return readPrefixes(chunk, (network, expiresAt) => {
     if (chunk.list === "perm") allowlist.addPermanent(network)
-    else allowlist.addTemporary(network, expiresAt)
+    else allowlist.addTemporary(network, expiresAt, learnedAt)
   })
 }
 

@@ -11,7 +11,7 @@ import { TemporaryLines } from "./temporary-lines.ts"
 const REPORTED_LINES = 100
 
 /** Lines that are read before their garbage is collected: it is several times what is kept of them. */
-const COLLECT_EVERY = 200_000
+const COLLECT_EVERY = 100_000
 
 const ON_LIST = { perm: 1, temp: 2 } as const
 
@@ -46,6 +46,7 @@ export class Bulk {
     if (bad > REPORTED_LINES) problems.push(`and ${bad - REPORTED_LINES} more`)
     if (problems.length > 0) throw invalid(problems.join("\n"))
     this.permanent.sort()
+    this.temporary.sort()
   }
 
   /** True if the permanent list shall hold this network. */

@@ -14,7 +14,7 @@ import type { TemporaryLine } from "./temporary-lines.ts"
 
 /** Rows that one statement takes as JSON: enough that a statement's own cost no longer counts. */
 const BATCH = 5_000
-const COLLECT_EVERY = 20
+const COLLECT_EVERY = 10
 
 /** To be run in a connection. Throws `invalid`, before any change, if a line is no entry or if pruning would remove more than it may. */
 export function importEntries(connection: Connection, text: Uint8Array, options: ImportOptions): Imported {

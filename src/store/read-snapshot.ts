@@ -2,7 +2,7 @@
 
 import type { Family } from "../core/address.ts"
 import type { ListName } from "../core/entry.ts"
-import type { Connection, Row } from "./connection.ts"
+import type { Connection } from "./connection.ts"
 import { clearWrongKeys } from "./contradictions.ts"
 import { keySize } from "./entry-key.ts"
 import { recordSize, type SnapshotChunk } from "./snapshot.ts"
@@ -29,21 +29,17 @@ export function readList(
   let after = new Uint8Array([family])
   for (;;) {
     const [row] = connection.execute(snapshotChunk(list, family, after, CHUNK_ROWS)).rows
-    const last = row?.last
-    if (row === undefined || !(last instanceof ArrayBuffer)) return
-    const records = recordsIn(row, list, family)
-    // Asked before the records are handed over: a buffer that was transferred is empty here.
-    const isLast = records.length < CHUNK_ROWS * recordSize(list, family)
-    receive({ list, family, records })
-    if (isLast) return
-    after = new Uint8Array(last)
+    if (row?.count === 0) return
+    const keys = bytesIn(row?.keys)
+    const count = keys.length / keySize(family)
+    if (row?.count !== count) throw new Error("the database did not give every key")
+    // Copied before the keys are cleared and handed over. SQLite promises no order for what it concatenates, but none of
+    // these keys comes after any of the next chunk: whichever is the last here, no entry is passed over.
+    after = keys.slice(-keySize(family))
+    clearWrongKeys(keys, bytesIn(row.texts), family)
+    receive({ list, family, records: list === "perm" ? keys : withEnds(keys, bytesIn(row.ends), family) })
+    if (count < CHUNK_ROWS) return
   }
-}
-
-function recordsIn(row: Row, list: ListName, family: Family): Uint8Array<ArrayBuffer> {
-  const keys = bytesIn(row.keys)
-  clearWrongKeys(keys, bytesIn(row.texts), family)
-  return list === "perm" ? keys : withEnds(keys, bytesIn(row.ends), family)
 }
 
 /** Puts behind each key the end that stands on its line. */
@@ -59,8 +55,7 @@ function withEnds(keys: Uint8Array, ends: Uint8Array, family: Family): Uint8Arra
     for (let digit = ends[at++]; digit !== undefined && digit !== NEWLINE; digit = ends[at++]) {
       end = end * 10 + digit - ZERO
     }
-    view.setUint32(record + from, end / 2 ** 32)
-    view.setUint32(record + from + 4, end)
+    view.setFloat64(record + from, end)
   }
   return records
 }

@@ -2,7 +2,7 @@
 
 import type { Family } from "../core/address.ts"
 import type { Network } from "../core/network.ts"
-import { entryKey, networkAt } from "./entry-key.ts"
+import { entryKey, keySize, networkAt } from "./entry-key.ts"
 
 export class RecordColumn {
   length = 0
@@ -23,14 +23,35 @@ export class RecordColumn {
   /** Appends a record with this key, and returns its offset. */
   protected append(network: Network): number {
     const offset = this.length * this.size
-    if (offset === this.view.byteLength) {
-      const wider = new Uint8Array(this.view.byteLength * 2)
-      wider.set(this.records())
-      this.view = new DataView(wider.buffer)
-    }
+    // Moved and not copied: no old buffer is left to the garbage collector.
+    if (offset === this.view.byteLength) this.view = new DataView(this.view.buffer.transfer(offset * 2))
     new Uint8Array(this.view.buffer).set(entryKey(network), offset)
     this.length++
     return offset
+  }
+
+  /** Puts the records in the order of their keys; returns, by their new places, the places where they stood. */
+  protected sortByKey(): Uint32Array {
+    const { family, size, length, view } = this
+    const records = this.records()
+    const order = new Uint32Array(length)
+    for (let i = 0; i < length; i++) order[i] = i
+    // Four bytes at a time, from an offset that is the same for all keys: the family byte in front is equal.
+    const lengthAt = keySize(family) - 1
+    order.sort((a, b) => {
+      for (let at = 1; at < lengthAt; at += 4) {
+        const difference = view.getUint32(a * size + at) - view.getUint32(b * size + at)
+        if (difference !== 0) return difference
+      }
+      return view.getUint8(a * size + lengthAt) - view.getUint8(b * size + lengthAt)
+    })
+    const sorted = new Uint8Array(length * size)
+    for (let i = 0; i < length; i++) {
+      const from = (order[i] as number) * size
+      sorted.set(records.subarray(from, from + size), i * size)
+    }
+    this.view = new DataView(sorted.buffer)
+    return order
   }
 
   /** What `read` makes of the records, by their networks and their places. */

@@ -5,16 +5,19 @@ import type { ListName } from "../core/entry.ts"
 import { Network, type Prefix } from "../core/network.ts"
 import { KeyReader, keySize } from "./entry-key.ts"
 
-/** Entries of one list and one family. A record is the key and, on the temporary list, eight bytes of expiry. */
+/** Entries of one list and one family. A record is the key and, on the temporary list, a double with the expiry. */
 export type SnapshotChunk = {
   readonly list: ListName
   readonly family: Family
   readonly records: Uint8Array<ArrayBuffer>
 }
 
+/** Bytes of the expiry, the last ones of a record. A double, because the runtime is slow with other numbers of eight bytes. */
+export const END_SIZE = 8
+
 /** Bytes of a record. */
 export function recordSize(list: ListName, family: Family): number {
-  return keySize(family) + (list === "temp" ? 8 : 0)
+  return keySize(family) + (list === "temp" ? END_SIZE : 0)
 }
 
 /**
@@ -44,13 +47,8 @@ export function readPrefixes(
   const key = new KeyReader(view, family)
   let bad = 0
   for (let offset = 0; offset + size <= records.length; offset += size) {
-    if (key.read(offset)) visit(key, list === "temp" ? endAt(view, offset + size - 8) : 0)
+    if (key.read(offset)) visit(key, list === "temp" ? view.getFloat64(offset + size - END_SIZE) : 0)
     else bad++
   }
   return bad
-}
-
-/** A signed number of eight bytes, without the bigint that a `DataView` makes of it. */
-function endAt(view: DataView, offset: number): number {
-  return view.getInt32(offset) * 2 ** 32 + view.getUint32(offset + 4)
 }

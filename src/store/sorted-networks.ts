@@ -50,25 +50,7 @@ class KeyColumn extends RecordColumn {
   }
 
   sort(): void {
-    const { view, size, length } = this
-    const records = this.records()
-    const order = new Uint32Array(length)
-    for (let i = 0; i < length; i++) order[i] = i
-    // Four bytes at a time, from an offset that is the same for all keys: the family byte in front is equal.
-    const words = (size - 2) / 4
-    order.sort((a, b) => {
-      for (let word = 0; word < words; word++) {
-        const difference = view.getUint32(a * size + 1 + word * 4) - view.getUint32(b * size + 1 + word * 4)
-        if (difference !== 0) return difference
-      }
-      return view.getUint8(a * size + size - 1) - view.getUint8(b * size + size - 1)
-    })
-    const sorted = new Uint8Array(length * size)
-    for (let i = 0; i < length; i++) {
-      const from = (order[i] as number) * size
-      sorted.set(records.subarray(from, from + size), i * size)
-    }
-    this.view = new DataView(sorted.buffer)
+    this.sortByKey()
   }
 
   batches(most: number): Generator<Network[]> {

@@ -156,18 +156,21 @@ function auditFilter({ action, network }: FeedFilter, more: readonly Condition[]
   return { where, args: conditions.map(([, argument]) => argument) }
 }
 
+/** As a literal: `char(10)` would be worked out anew for each row. */
+const LINE_FEED = "'\n'"
+
 /**
  * One chunk of a list as a single row, because one row for 50,000 entries crosses the driver far faster than 50,000
- * rows: the keys of up to `rows` entries of one family that follow the key `after`, one behind the other; their texts
- * and, on the temporary list, their ends in milliseconds, each on a line of its own and in the order of the keys; and
- * the last of the keys. As blobs, because the driver cuts a text at its first zero.
+ * rows: how many entries of one family follow the key `after`, `rows` at most; their keys, one behind the other; their
+ * texts and, on the temporary list, their ends in milliseconds, each on a line of its own and in the order of the keys.
+ * As blobs, because the driver cuts a text at its first zero.
  */
 export function snapshotChunk(list: ListName, family: Family, after: Uint8Array, rows: number): Statement {
   const table = list === "perm" ? "permanent" : "temporary"
-  const ends = list === "perm" ? "" : "CAST(group_concat(expires_at, char(10)) AS BLOB) AS ends,"
+  const ends = list === "perm" ? "" : `, CAST(group_concat(expires_at, ${LINE_FEED}) AS BLOB) AS ends`
   return {
-    sql: `SELECT CAST(group_concat(key, '') AS BLOB) AS keys, CAST(group_concat(ip, char(10)) AS BLOB) AS texts,
-                 ${ends} max(key) AS last
+    sql: `SELECT count(*) AS count, CAST(group_concat(key, '') AS BLOB) AS keys,
+                 CAST(group_concat(ip, ${LINE_FEED}) AS BLOB) AS texts ${ends}
           FROM (SELECT * FROM ${table} WHERE key > ? AND key < ? AND length(key) = ? ORDER BY key LIMIT ?)`,
     args: [after, new Uint8Array([family + 1]), keySize(family), rows],
   }

@@ -1,9 +1,10 @@
-// Many temporary entries of a bulk in little memory: an object for each of a million would cost half a gigabyte.
+// Many temporary entries of a bulk in little memory, in the order of the lists: an object for each of a million would
+// cost half a gigabyte, and a database writes ordered keys several times faster.
 
 import type { Family } from "../core/address.ts"
 import type { Network } from "../core/network.ts"
 import { RecordColumn } from "./record-column.ts"
-import { recordSize, type SnapshotChunk } from "./snapshot.ts"
+import { END_SIZE, recordSize, type SnapshotChunk } from "./snapshot.ts"
 
 export type TemporaryLine = {
   readonly network: Network
@@ -11,7 +12,7 @@ export type TemporaryLine = {
   readonly reason: string | null
 }
 
-/** Entries are added, and then read in the order of their families. */
+/** Entries are added, sorted once, and then read. */
 export class TemporaryLines {
   private readonly families: Readonly<Record<Family, LineColumn>> = {
     4: new LineColumn(4),
@@ -24,6 +25,10 @@ export class TemporaryLines {
 
   add(line: TemporaryLine): void {
     this.families[line.network.family].add(line)
+  }
+
+  sort(): void {
+    for (const family of [4, 6] as const) this.families[family].sort()
   }
 
   /** The entries in batches of one family each. */
@@ -42,7 +47,8 @@ export class TemporaryLines {
 }
 
 class LineColumn extends RecordColumn {
-  private readonly reasons: (string | null)[] = []
+  /** By the places of the records. */
+  private reasons: (string | null)[] = []
 
   constructor(family: Family) {
     super(family, recordSize("temp", family))
@@ -50,14 +56,19 @@ class LineColumn extends RecordColumn {
 
   add({ network, until, reason }: TemporaryLine): void {
     const start = this.append(network)
-    this.view.setBigInt64(start + this.size - 8, BigInt(until))
+    this.view.setFloat64(start + this.size - END_SIZE, until)
     this.reasons.push(reason)
+  }
+
+  sort(): void {
+    const { reasons } = this
+    this.reasons = Array.from(this.sortByKey(), (place) => reasons[place] ?? null)
   }
 
   batches(most: number): Generator<TemporaryLine[]> {
     return this.inBatches(most, (network, place) => ({
       network,
-      until: Number(this.view.getBigInt64((place + 1) * this.size - 8)),
+      until: this.view.getFloat64((place + 1) * this.size - END_SIZE),
       reason: this.reasons[place] ?? null,
     }))
   }

@@ -62,6 +62,18 @@ describe(
       expect([grants.isActive(place), grants.activeCount(), grants.ended(9).length]).toEqual([false, 0, 1])
     })
 
+    test("the distance is counted from the moment at which the grant was learned, also if it is taken in later", () => {
+      const { clock, grants } = setup()
+      const learnedAt = grants.now()
+      clock.advance(1000)
+      clock.stepWall(-HOUR)
+      const place = grants.add(Network.of(Address.ipv4(1)), learnedAt.wall + HOUR, learnedAt)
+      clock.advance(HOUR - 1001)
+      expect(grants.isActive(place)).toBe(true)
+      clock.advance(1)
+      expect(grants.isActive(place)).toBe(false)
+    })
+
     test("a wall clock that is set back in small steps lengthens nothing", () => {
       const { clock, grants, add } = setup()
       const place = add(HOUR)

@@ -4,8 +4,11 @@ import { expect, test } from "bun:test"
 import { Address } from "../../src/core/address.ts"
 import { Network } from "../../src/core/network.ts"
 import { LONGEST_TEXT, writeText } from "../../src/store/canonical-text.ts"
+import { Connection, type Row } from "../../src/store/connection.ts"
 import { clearWrongKeys } from "../../src/store/contradictions.ts"
 import { entryKey, keySize } from "../../src/store/entry-key.ts"
+import { readSnapshot } from "../../src/store/read-snapshot.ts"
+import { MIGRATIONS } from "../../src/store/schema.ts"
 import { rounds } from "../faults/rounds.ts"
 import { network } from "../support/parsed.ts"
 import { Prng } from "../support/prng.ts"
@@ -100,4 +103,32 @@ test.each([
 test("two damaged rows side by side let nobody in", () => {
   expect(left(FOUR, ["10.0.0.0/8", "a\nb", "c\nd", "198.51.100.0/24"])).not.toContain("192.0.2.1")
   expect(left(FOUR, ["10.0.0.0/8", "a\nb", "c\nd", "198.51.100.0/24"])).not.toContain("192.0.2.2")
+})
+
+test("a database that gives fewer keys than it counts is not taken for a shorter list", () => {
+  const connection = Connection.inMemory()
+  for (const statement of MIGRATIONS.flat()) connection.execute(statement)
+  for (const ip of FOUR) {
+    const args = [entryKey(network(ip)), ip]
+    connection.execute({ sql: "INSERT INTO permanent (key, ip) VALUES (?, ?)", args })
+  }
+  const entriesIn = (source: Pick<Connection, "execute">) => {
+    let entries = 0
+    readSnapshot(source as Connection, ({ family, records }) => {
+      entries += records.length / keySize(family)
+    })
+    return entries
+  }
+  const losing = (bytes: number): Pick<Connection, "execute"> => ({
+    execute: (statement) => {
+      const result = connection.execute(statement)
+      const shorter = (row: Row) =>
+        row.keys instanceof ArrayBuffer ? { ...row, keys: row.keys.slice(0, -bytes) } : row
+      return { ...result, rows: result.rows.map(shorter) }
+    },
+  })
+  expect(entriesIn(connection)).toBe(FOUR.length)
+  for (const bytes of [1, 6, 12, 24]) {
+    expect(() => entriesIn(losing(bytes))).toThrow("the database did not give every key")
+  }
 })

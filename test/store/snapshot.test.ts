@@ -15,14 +15,12 @@ function keyOf(family: Family, words: readonly [number, number, number, number],
   return network === null ? new Uint8Array(family === 4 ? 6 : 18) : entryKey(network)
 }
 
-const LARGEST_END = 2n ** 53n
-
 test("with and without objects the same entries are visited, with their ends, and the same bad records counted", () => {
   const word = fc.oneof(fc.constantFrom(0, 0xffff, 0xffffffff, 0x80000000), fc.nat({ max: 0xffffffff }))
   const record = fc.record({
     words: fc.tuple(word, word, word, word),
     length: fc.nat({ max: 200 }),
-    end: fc.bigInt({ min: -LARGEST_END, max: LARGEST_END }),
+    end: fc.maxSafeNat(),
     damage: fc.option(fc.record({ at: fc.nat({ max: 17 }), byte: fc.nat({ max: 255 }) }), { freq: 3 }),
   })
   fc.assert(
@@ -40,7 +38,7 @@ test("with and without objects the same entries are visited, with their ends, an
           const key = keyOf(family, words, length)
           if (damage !== null) key[damage.at % keySize] = damage.byte
           records.set(key, i * size)
-          if (list === "temp") view.setBigInt64(i * size + keySize, end)
+          if (list === "temp") view.setFloat64(i * size + keySize, end)
           const network = networkAt(view, i * size, family)
           if (network !== null) expected.push(`${network} ${list === "temp" ? end : 0}`)
         })
