@@ -76,7 +76,10 @@ export function readBulk(bytes: Uint8Array, options: ReadOptions): BulkLines {
   return { lines: lines.bytes(), count: rows }
 }
 
-/** Lines in one growing buffer: a million strings would take ten times the memory. */
+/**
+ * Lines in one growing buffer: a million strings would take ten times the memory. The buffer is moved and not copied, so
+ * that no old one is left to the garbage collector, which would take its time.
+ */
 class LineBuffer {
   private readonly encoder = new TextEncoder()
   private buffer = new Uint8Array(64 * 1024)
@@ -85,16 +88,15 @@ class LineBuffer {
   add(line: string): void {
     // A UTF-16 unit is at most three bytes of UTF-8.
     if (this.used + line.length * 3 + 1 > this.buffer.length) {
-      const wider = new Uint8Array(this.buffer.length * 2 + line.length * 3)
-      wider.set(this.buffer.subarray(0, this.used))
-      this.buffer = wider
+      this.buffer = new Uint8Array(this.buffer.buffer.transfer(this.buffer.length * 2 + line.length * 3))
     }
     this.used += this.encoder.encodeInto(line, this.buffer.subarray(this.used)).written
     this.buffer[this.used++] = 10
   }
 
+  /** Nothing can be added afterwards. */
   bytes(): Uint8Array<ArrayBuffer> {
-    return this.buffer.slice(0, this.used)
+    return new Uint8Array(this.buffer.buffer.transfer(this.used))
   }
 }
 
