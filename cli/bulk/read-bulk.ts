@@ -9,6 +9,7 @@ import { UsageError } from "../exit.ts"
 import { explainWide } from "../wide-network.ts"
 import { type BulkFormat, COLUMNS } from "./bulk-format.ts"
 import { fromCsvField, parseCsv } from "./csv.ts"
+import { itemsOf } from "./json-items.ts"
 
 /** One entry of a file. `until` is milliseconds since 1970, `null` for a permanent entry. */
 type BulkEntry = {
@@ -31,7 +32,8 @@ export type ReadOptions = {
   readonly progress: (lines: number) => void
 }
 
-const REPORT_EVERY = 50_000
+/** Rows after which the progress is told, and their garbage collected: beside a large text the runtime would leave it for long. */
+const PORTION = 50_000
 
 const plural = (place: "line" | "entry"): string => (place === "line" ? "lines" : "entries")
 
@@ -59,7 +61,10 @@ export function readBulk(bytes: Uint8Array, options: ReadOptions): BulkLines {
       if (typeof entry === "string" || tooWide !== null)
         problems.push(`${place} ${number}: ${tooWide ?? entry}`)
       else lines.add(formatEntryLine(entry.network.toString(), entry.until, entry.reason ?? ""))
-      if (++rows % REPORT_EVERY === 0) options.progress(rows)
+      if (++rows % PORTION === 0) {
+        options.progress(rows)
+        Bun.gc(true)
+      }
     }
   } catch (cause) {
     if (!(cause instanceof SyntaxError)) throw cause
@@ -154,14 +159,8 @@ function* csvRows(text: string): Generator<Row> {
 }
 
 function* jsonRows(text: string): Generator<Row> {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch (cause) {
-    throw new SyntaxError(`not valid JSON: ${cause instanceof Error ? cause.message : cause}`)
-  }
-  if (!Array.isArray(value)) throw new SyntaxError("the JSON must be an array, as `ipgate export` writes it")
-  for (const [i, item] of value.entries()) {
+  let number = 0
+  for (const item of itemsOf(text)) {
     const cells: Cells = {}
     if (typeof item === "string") cells.ip = item
     else if (typeof item === "object" && item !== null) {
@@ -170,7 +169,7 @@ function* jsonRows(text: string): Generator<Row> {
         if (cell !== null && cell !== undefined) cells[column] = String(cell)
       }
     }
-    yield { number: i + 1, cells }
+    yield { number: ++number, cells }
   }
 }
 
