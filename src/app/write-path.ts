@@ -81,6 +81,7 @@ export async function assembleWritePath(
     counters,
     refused,
     longReads: new LongReads(),
+    sharesProcessor,
     onImport,
   })
   const tokens = new LocalTokens({ store, queue, health, book, clock, newSecret: newTokenSecret })

@@ -57,15 +57,16 @@ function endedEntry({ op, network, at }: Change): EndedEntry {
   }
 }
 
-/** Fulfilled when all of an import holds for decisions. Decisions go on meanwhile, between slices. */
+/** Fulfilled when all of an import holds for decisions. Decisions go on meanwhile, in a pause after each slice. */
 export async function applyImported(
   allowlist: Allowlist,
   { present, absent }: Pick<Imported, "present" | "absent">,
+  pause: () => Promise<void> = othersFirst,
 ): Promise<void> {
   for (const chunk of absent) {
-    await inSlices(chunk, (slice) => removeChunk(allowlist, slice))
+    await inSlices(chunk, pause, (slice) => removeChunk(allowlist, slice))
   }
-  for (const chunk of present) await inSlices(chunk, (slice) => addChunk(allowlist, slice))
+  for (const chunk of present) await inSlices(chunk, pause, (slice) => addChunk(allowlist, slice))
 }
 
 /** The same in one go, for an import whose caller has given up: changes that came after it must not be overtaken. */
@@ -89,11 +90,15 @@ function removeChunk(allowlist: Allowlist, chunk: SnapshotChunk): void {
   readPrefixes(chunk, (network) => allowlist.removePermanent(network))
 }
 
-async function inSlices(chunk: SnapshotChunk, apply: (slice: SnapshotChunk) => void): Promise<void> {
+async function inSlices(
+  chunk: SnapshotChunk,
+  pause: () => Promise<void>,
+  apply: (slice: SnapshotChunk) => void,
+): Promise<void> {
   const { list, family, records } = chunk
   const bytes = SLICE * recordSize(list, family)
   for (let start = 0; start < records.length; start += bytes) {
     apply({ list, family, records: records.subarray(start, start + bytes) })
-    await othersFirst()
+    await pause()
   }
 }

@@ -20,6 +20,7 @@ import type {
   RefusedEntry,
 } from "../core/gate.ts"
 import { Network } from "../core/network.ts"
+import { othersFirst } from "../core/others-first.ts"
 import type { Page } from "../core/page.ts"
 import { forbidden, mayChange, mayCheck, mayImport, type Principal } from "../core/principal.ts"
 import type { RefusedClients } from "../core/refused-clients.ts"
@@ -32,6 +33,7 @@ import { asTheyCome } from "./as-they-come.ts"
 import type { ChangeFeed } from "./change-feed.ts"
 import type { Health } from "./health.ts"
 import type { LongReads } from "./long-reads.ts"
+import { restingAtFirst } from "./resting-at-first.ts"
 
 /** Rows that a replay reads at once, and the most that an import tells one by one. */
 const REPLAY_PAGE = 1_000
@@ -51,6 +53,8 @@ export type LocalGateParts = {
   readonly longReads: LongReads
   /** When this process began to serve, on the monotonic clock. */
   readonly startedAt: number
+  /** True if all threads of this process have one processor between them. */
+  readonly sharesProcessor: boolean
   /** Hears of every import that is complete, and of who asked for it. */
   readonly onImport?: (counts: ImportCounts, by: Actor) => void
 }
@@ -106,12 +110,12 @@ export class LocalGate implements Gate {
   async import({ lines, prune }: ImportRequest): Promise<ImportCounts> {
     const { principal } = this
     if (principal !== null && !mayImport(principal)) throw forbidden(principal, this.by)
-    const { queue, store, health, allowlist, clock, feed, onImport } = this.parts
+    const { queue, store, health, allowlist, clock, feed, sharesProcessor, onImport } = this.parts
     return queue.exclusive(async () => {
       const { present, absent, before, after, ...counts } = await health.watchWrite(
         store.import(lines, { at: clock.wall(), by: this.by, token: principal?.name, prune }),
       )
-      await applyImported(allowlist, { present, absent })
+      await applyImported(allowlist, { present, absent }, sharesProcessor ? restingAtFirst() : othersFirst)
       onImport?.(counts, this.by)
       feed.publish(await this.importedEvents(before, after))
       return counts
