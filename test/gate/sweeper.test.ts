@@ -158,7 +158,7 @@ describe("a sweep", () => {
 
 describe("between two transactions", () => {
   /** A sweeper whose transactions take so many milliseconds each, and which tells its rests. */
-  function resting(bench: Workbench, takes: readonly number[]) {
+  function resting(bench: Workbench, takes: readonly number[], stopAfter = 4) {
     const left = [...takes]
     const rests: number[] = []
     const queue = {
@@ -169,20 +169,32 @@ describe("between two transactions", () => {
     }
     const sweeper: Sweeper = new Sweeper(bench.allowlist, queue, bench.clock, async (milliseconds) => {
       rests.push(milliseconds)
-      if (rests.length === 4) sweeper.stop()
+      if (rests.length === stopAfter) sweeper.stop()
     })
     return { sweeper, rests }
   }
 
   test("it leaves the processor to others for four times as long as it has worked, up to a limit", async () => {
     const bench = await open()
-    await grantMany(bench, 120)
+    await grantMany(bench, 50)
     bench.clock.advance(900_000)
     const { sweeper, rests } = resting(bench, [7, 1_000])
     await sweeper.sweep()
-    // Two of 50, and then the rest of them, after which nothing is left to wait for.
+    // Two of 20, and then the rest of them, after which nothing is left to wait for.
     expect(rests).toEqual([28, 50])
-    expect(expiries(await bench.log()).length).toBe(120)
+    expect(expiries(await bench.log()).length).toBe(50)
+  })
+
+  test("it rests no more when it has recorded 20,000 ends and there are others", async () => {
+    const bench = await open()
+    const lines = Array.from({ length: 20_500 }, (_, i) => `${ip(i)}\t1\n`).join("")
+    await bench.gate.import({ lines: new TextEncoder().encode(lines), prune: null })
+    bench.clock.advance(900_000)
+    const { sweeper, rests } = resting(bench, [], Number.POSITIVE_INFINITY)
+    await sweeper.sweep()
+    expect(rests.length).toBe(1_000)
+    expect(bench.allowlist.endedGrants(1)).toEqual([])
+    expect(await bench.temporaryRows()).toEqual([])
   })
 
   test("it ends if it is stopped", async () => {
@@ -192,8 +204,8 @@ describe("between two transactions", () => {
     const { sweeper, rests } = resting(bench, [])
     await sweeper.sweep()
     expect(rests.length).toBe(4)
-    expect(expiries(await bench.log()).length).toBe(200)
-    expect(bench.allowlist.endedGrants(500).length).toBe(300)
+    expect(expiries(await bench.log()).length).toBe(80)
+    expect(bench.allowlist.endedGrants(500).length).toBe(420)
   })
 })
 
