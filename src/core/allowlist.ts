@@ -91,6 +91,7 @@ export class Allowlist {
     this.index.set(network, (value & PERMANENT) | (this.grants.add(network, expiresAt, learnedAt) + 1))
   }
 
+  /** What `addTemporary` takes for the moment when an entry is learned. */
   now(): Moment {
     return this.grants.now()
   }
