@@ -257,8 +257,8 @@ describe.skipIf(TMUX === null)("in a terminal", () => {
         [160, 90],
       ] as const) {
         await terminal.resize(columns, rows)
-        const screen =
-          columns === 100 ? await watch() : await terminal.until(isDrawn(columns, rows), `${columns}x${rows}`)
+        if (columns === 100) await watch()
+        const screen = await terminal.until(seenTwice(isDrawn(columns, rows)), `${columns}x${rows}`)
         const lines = screen.split("\n").slice(0, rows)
         // No line has begun another one, so all that should be below each other is.
         const heading = lines.findIndex((line) => line.includes("TEMPORARY"))
@@ -440,6 +440,16 @@ const isDrawn = (columns: number, rows: number) => (screen: string) => {
   const lines = screen.trimEnd().split("\n")
   const hasColumns = line(screen, "ADDRESS").includes("CLIENT") === columns >= 100
   return lines.length === rows && hasColumns && (lines.at(-1) ?? "").includes("q quit")
+}
+
+/** True for a screen that was the same when it was last looked at: a terminal can be caught in the middle of a frame. */
+function seenTwice(isReady: (screen: string) => boolean): (screen: string) => boolean {
+  let before = ""
+  return (screen) => {
+    const isStill = screen === before
+    before = screen
+    return isStill && isReady(screen)
+  }
 }
 
 /** Reasons that other programs have written into the database. Each has KEEP in it where it must be seen. */

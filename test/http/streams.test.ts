@@ -46,8 +46,8 @@ describe("import and export", () => {
       "add_perm 10.0.0.0/8 127.0.0.1",
       "add_perm 192.0.2.7 127.0.0.1",
       "add_perm 2001:db8::/32 127.0.0.1",
-      "add_temp 192.0.2.9 127.0.0.1",
       "add_temp 192.0.2.8 127.0.0.1",
+      "add_temp 192.0.2.9 127.0.0.1",
     ])
     for (const ip of ["10.9.9.9", "192.0.2.7", "192.0.2.8", "192.0.2.9", "2001:db8::1"]) {
       expect([ip, await server.decision(ip)]).toEqual([ip, 204])
