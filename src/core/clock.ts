@@ -9,10 +9,6 @@ export interface Clock {
 /** The same moment on both clocks. */
 export type Moment = { readonly wall: number; readonly mono: number }
 
-export function momentOf(clock: Clock): Moment {
-  return { wall: clock.wall(), mono: clock.mono() }
-}
-
 export const systemClock: Clock = {
   wall: () => Date.now(),
   mono: () => performance.now(),

@@ -1,6 +1,6 @@
 // When each temporary entry ends, on both clocks. Numbered places in flat columns, so that a million of them cost little.
 
-import { type Clock, type Moment, momentOf } from "./clock.ts"
+import type { Clock, Moment } from "./clock.ts"
 import { Deadlines } from "./deadlines.ts"
 import type { Network, Prefix } from "./network.ts"
 import { NetworkColumn } from "./network-column.ts"
@@ -34,7 +34,7 @@ export class TemporaryGrants {
   }
 
   now(): Moment {
-    return momentOf(this.clock)
+    return { wall: this.clock.wall(), mono: this.clock.mono() }
   }
 
   remove(place: number): void {
@@ -84,15 +84,14 @@ export class TemporaryGrants {
 
   /** Each that either clock has ended, once, until `visit` returns false. */
   private eachEnded(visit: (place: number) => boolean): void {
-    const wallNow = this.clock.wall()
-    const monoNow = this.clock.mono()
-    if (!this.wall.isAnyDue(wallNow) && !this.mono.isAnyDue(monoNow)) return
+    const now = this.now()
+    if (!this.wall.isAnyDue(now.wall) && !this.mono.isAnyDue(now.mono)) return
     let goOn = true
-    this.wall.eachDue(wallNow, (place) => {
+    this.wall.eachDue(now.wall, (place) => {
       goOn = visit(place)
       return goOn
     })
     if (!goOn) return
-    this.mono.eachDue(monoNow, (place) => wallNow >= this.wall.get(place) || visit(place))
+    this.mono.eachDue(now.mono, (place) => now.wall >= this.wall.get(place) || visit(place))
   }
 }
