@@ -1,20 +1,26 @@
 // Records of one size that begin with the key of a network, one behind the other in memory that grows with them.
 
 import type { Family } from "../core/address.ts"
+import type { ListName } from "../core/entry.ts"
 import type { Network } from "../core/network.ts"
 import { entryKey, keySize, networkAt } from "./entry-key.ts"
+import { recordSize } from "./snapshot.ts"
 
-export class RecordColumn {
+export abstract class RecordColumn<Entry> {
   length = 0
+  /** Of a record in bytes: of a key, and of what a subclass writes behind it. */
+  protected readonly size: number
   protected view: DataView<ArrayBuffer>
 
-  /** `size` is that of a record in bytes: of a key, and of what a subclass writes behind it. */
   constructor(
+    list: ListName,
     private readonly family: Family,
-    protected readonly size: number,
   ) {
-    this.view = new DataView(new ArrayBuffer(size * 64))
+    this.size = recordSize(list, family)
+    this.view = new DataView(new ArrayBuffer(this.size * 64))
   }
+
+  abstract add(entry: Entry): void
 
   records(): Uint8Array<ArrayBuffer> {
     return new Uint8Array(this.view.buffer, 0, this.length * this.size)
@@ -31,7 +37,7 @@ export class RecordColumn {
   }
 
   /** Puts the records in the order of their keys; returns, by their new places, the places where they stood. */
-  protected sortByKey(): Uint32Array {
+  sort(): Uint32Array {
     const { family, size, length, view } = this
     const records = this.records()
     const order = new Uint32Array(length)
@@ -54,15 +60,18 @@ export class RecordColumn {
     return order
   }
 
-  /** What `read` makes of the records, by their networks and their places. */
-  protected *inBatches<T>(most: number, read: (network: Network, place: number) => T): Generator<T[]> {
+  /** The entries in batches. */
+  *batches(most: number): Generator<Entry[]> {
     for (let start = 0; start < this.length; start += most) {
-      const batch: T[] = []
+      const batch: Entry[] = []
       for (let place = start; place < Math.min(start + most, this.length); place++) {
         const network = networkAt(this.view, place * this.size, this.family)
-        if (network !== null) batch.push(read(network, place))
+        if (network !== null) batch.push(this.entryAt(network, place))
       }
       yield batch
     }
   }
+
+  /** The entry of the record in this place, which begins with the key of the network. */
+  protected abstract entryAt(network: Network, place: number): Entry
 }

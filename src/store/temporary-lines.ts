@@ -1,10 +1,10 @@
-// Many temporary entries of a bulk in little memory, in the order of the lists: an object for each of a million would
-// cost half a gigabyte, and a database writes ordered keys several times faster.
+// The temporary entries of a bulk: their networks, their ends and their reasons.
 
 import type { Family } from "../core/address.ts"
 import type { Network } from "../core/network.ts"
 import { RecordColumn } from "./record-column.ts"
-import { END_SIZE, recordSize, type SnapshotChunk } from "./snapshot.ts"
+import { END_SIZE } from "./snapshot.ts"
+import { SortedRecords } from "./sorted-records.ts"
 
 export type TemporaryLine = {
   readonly network: Network
@@ -12,46 +12,22 @@ export type TemporaryLine = {
   readonly reason: string | null
 }
 
-/** Entries are added, sorted once, and then read. */
-export class TemporaryLines {
-  private readonly families: Readonly<Record<Family, LineColumn>> = {
-    4: new LineColumn(4),
-    6: new LineColumn(6),
-  }
-
-  get length(): number {
-    return this.families[4].length + this.families[6].length
+export class TemporaryLines extends SortedRecords<TemporaryLine> {
+  constructor() {
+    super("temp", (family) => new LineColumn(family))
   }
 
   add(line: TemporaryLine): void {
-    this.families[line.network.family].add(line)
-  }
-
-  sort(): void {
-    for (const family of [4, 6] as const) this.families[family].sort()
-  }
-
-  /** The entries in batches of one family each. */
-  *batches(size: number): Generator<TemporaryLine[]> {
-    for (const family of [4, 6] as const) yield* this.families[family].batches(size)
-  }
-
-  /** The same as records of the temporary list. */
-  chunks(): SnapshotChunk[] {
-    return ([4, 6] as const).map((family) => ({
-      list: "temp",
-      family,
-      records: this.families[family].records(),
-    }))
+    this.addTo(line.network.family, line)
   }
 }
 
-class LineColumn extends RecordColumn {
+class LineColumn extends RecordColumn<TemporaryLine> {
   /** By the places of the records. */
   private reasons: (string | null)[] = []
 
   constructor(family: Family) {
-    super(family, recordSize("temp", family))
+    super("temp", family)
   }
 
   add({ network, until, reason }: TemporaryLine): void {
@@ -60,16 +36,18 @@ class LineColumn extends RecordColumn {
     this.reasons.push(reason)
   }
 
-  sort(): void {
+  override sort(): Uint32Array {
     const { reasons } = this
-    this.reasons = Array.from(this.sortByKey(), (place) => reasons[place] ?? null)
+    const order = super.sort()
+    this.reasons = Array.from(order, (place) => reasons[place] ?? null)
+    return order
   }
 
-  batches(most: number): Generator<TemporaryLine[]> {
-    return this.inBatches(most, (network, place) => ({
+  protected entryAt(network: Network, place: number): TemporaryLine {
+    return {
       network,
       until: this.view.getFloat64((place + 1) * this.size - END_SIZE),
       reason: this.reasons[place] ?? null,
-    }))
+    }
   }
 }
