@@ -23,15 +23,8 @@ export type Build = {
 /** Builds the executable. Throws with the messages of the bundler. */
 export async function buildExecutable({ target, outfile, runtime, addon }: Build): Promise<void> {
   const result = await Bun.build({
-    // A worker is an entry point of its own; its name here is the one that thread-store.ts starts it by.
-    entrypoints: ["./cli/main.ts", "./src/store/worker.ts"],
-    plugins: [embedAddon(addon ?? addonPackage(target)), leaveOutDevtools(), lazyStreams()],
-    format: "esm",
-    minify: true,
-    // What a command loads later stands in a file of its own, so that a short one does not carry the server and the screen.
-    splitting: true,
+    ...bundle(target, addon),
     bytecode: true,
-    define: { "process.env.NODE_ENV": '"production"' },
     compile: {
       target,
       outfile,
@@ -44,6 +37,20 @@ export async function buildExecutable({ target, outfile, runtime, addon }: Build
     throw: false,
   })
   if (!result.success) throw new Error(`${outfile} cannot be built:\n${result.logs.join("\n")}`)
+}
+
+/** What the executable is made from, and how it is put together. */
+export function bundle(target: Target, addon = addonPackage(target)) {
+  return {
+    // A worker is an entry point of its own; its name here is the one that thread-store.ts starts it by.
+    entrypoints: ["./cli/main.ts", "./src/store/worker.ts"],
+    plugins: [embedAddon(addon), leaveOutDevtools(), lightCommander()],
+    format: "esm",
+    minify: true,
+    // What a command loads later stands in a file of its own, so that a short one does not carry the server and the screen.
+    splitting: true,
+    define: { "process.env.NODE_ENV": '"production"' },
+  } satisfies Partial<Bun.BuildConfig>
 }
 
 /** The npm package that holds libSQL's addon for a target. */
@@ -88,21 +95,32 @@ function leaveOutDevtools(): BunPlugin {
 }
 
 /**
- * Commander imports `node:process`, and to make that module Bun asks `process` for each of its properties, the three
- * standard streams included: that takes longer than everything else that a short command does. The global has them
- * too, and makes them when they are asked for.
+ * What Commander imports and could do without, with what stands in its place. The runtime builds each of these modules
+ * when it is imported, for `node:process` with the three standard streams, and a short command would take a third longer
+ * for it. A plugin's `onResolve` is not asked about the runtime's own modules, so the text is changed.
  */
-function lazyStreams(): BunPlugin {
+const COMMANDER_IMPORTS: ReadonlyArray<readonly [statement: string, inItsPlace: string]> = [
+  ["import process from 'node:process';", ""],
+  // It starts commands that are programs of their own, which none of ours is.
+  ["import childProcess from 'node:child_process';", "const childProcess = null;"],
+  [
+    "import { stripVTControlCharacters } from 'node:util';",
+    "const stripVTControlCharacters = Bun.stripANSI;",
+  ],
+]
+
+function lightCommander(): BunPlugin {
   return {
-    name: "lazy-streams",
+    name: "light-commander",
     setup(build) {
-      build.onResolve({ filter: /^node:process$/ }, ({ path, importer }) =>
-        /[\\/]node_modules[\\/]commander[\\/]/.test(importer) ? { path, namespace: "global" } : undefined,
-      )
-      build.onLoad({ filter: /.*/, namespace: "global" }, () => ({
-        contents: "export default globalThis.process",
-        loader: "js",
-      }))
+      build.onLoad({ filter: /[\\/]node_modules[\\/]commander[\\/]lib[\\/].*\.js$/ }, async ({ path }) => {
+        let contents = await Bun.file(path).text()
+        for (const [statement, inItsPlace] of COMMANDER_IMPORTS)
+          contents = contents.replace(statement, inItsPlace)
+        const [left] = /^import .*'node:(process|child_process|util)'/m.exec(contents) ?? []
+        if (left !== undefined) throw new Error(`${path} has changed: ${left}`)
+        return { contents, loader: "js" }
+      })
     },
   }
 }

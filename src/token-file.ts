@@ -1,6 +1,5 @@
 // The API token at rest: in a file that only its owner (and perhaps its group) can read.
 
-import { randomBytes } from "node:crypto"
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { dirname } from "node:path"
 
@@ -83,6 +82,11 @@ export function checkToken(token: string, where: string): void {
 export function makeTokenFile(path: string): boolean {
   if (existsSync(path)) return false
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  writeFileSync(path, `${randomBytes(32).toString("base64url")}\n`, { mode: 0o600, flag: "wx" })
+  writeFileSync(path, `${newToken()}\n`, { mode: 0o600, flag: "wx" })
   return true
+}
+
+// Not `node:crypto`, which every command would load for it.
+function newToken(): string {
+  return Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64url")
 }

@@ -1,6 +1,5 @@
 // The doctor's own entries: temporary, marked, and taken off the list again whatever happens.
 
-import { randomBytes } from "node:crypto"
 import { Address } from "../../src/core/address.ts"
 import { GateError, type GateErrorCode } from "../../src/core/errors.ts"
 import type { Gate } from "../../src/core/gate.ts"
@@ -59,11 +58,11 @@ export async function unusedAddress(gate: Gate, family: 4 | 6): Promise<Network 
 const TEST_NETS = [0xc0000200, 0xc6336400, 0xcb007100]
 
 function documentationIpv4(): Address {
-  const [which = 0, host = 0] = randomBytes(2)
+  const [which = 0, host = 0] = crypto.getRandomValues(new Uint8Array(2))
   return Address.ipv4((TEST_NETS[which % TEST_NETS.length] as number) + 1 + (host % 254))
 }
 
 function documentationIpv6(): Address {
-  const random = randomBytes(12)
-  return Address.ipv6(0x20010db8, random.readUInt32BE(0), random.readUInt32BE(4), random.readUInt32BE(8))
+  const [second = 0, third = 0, fourth = 0] = crypto.getRandomValues(new Uint32Array(3))
+  return Address.ipv6(0x20010db8, second, third, fourth)
 }

@@ -137,16 +137,7 @@ const RULES: readonly Rule[] = [
   },
   {
     of: "cli/doctor/",
-    may: [
-      "cli/",
-      ...COMMANDS_MAY,
-      "node:crypto",
-      "node:dns/promises",
-      "node:fs",
-      "node:net",
-      "node:path",
-      "node:tls",
-    ],
+    may: ["cli/", ...COMMANDS_MAY, "node:dns/promises", "node:fs", "node:net", "node:path", "node:tls"],
     because: "it looks at an installation from outside, as a visitor of the proxy does",
   },
   {
@@ -230,6 +221,11 @@ const NOT_LOADED: ReadonlyArray<readonly [entry: string, pattern: RegExp, becaus
     "cli/main.ts",
     /libsql|^src\/store\/|^src\/gate\/local-gate|^src\/app\/(server|local)|^src\/(http\/server|openapi\/)|^(ink|react|bun:ffi)$/,
     "a client command starts faster without, and works where the driver cannot be unpacked (noexec /tmp)",
+  ],
+  [
+    "cli/main.ts",
+    /^node:(?!(fs|path)$)/,
+    "each takes a client command milliseconds: test/architecture/bundle.test.ts",
   ],
   ["src/app/server.ts", /prometheus/, "a server without metrics neither loads nor needs their library"],
   [
