@@ -7,7 +7,7 @@ import type { ListName } from "../core/entry.ts"
 import type { FeedFilter } from "../core/feed.ts"
 import type { Page } from "../core/page.ts"
 import type { Statement, Value } from "./connection.ts"
-import { entryKey, keySize } from "./entry-key.ts"
+import { entryKey } from "./entry-key.ts"
 import type { AuditSliceQuery, ImportOptions } from "./store.ts"
 
 /** What one change does to the lists, and how the numbers of rows that its statements affect tell what came of it. */
@@ -171,8 +171,8 @@ export function snapshotChunk(list: ListName, family: Family, after: Uint8Array,
   return {
     sql: `SELECT count(*) AS count, CAST(group_concat(key, '') AS BLOB) AS keys,
                  CAST(group_concat(ip, ${LINE_FEED}) AS BLOB) AS texts ${ends}
-          FROM (SELECT * FROM ${table} WHERE key > ? AND key < ? AND length(key) = ? ORDER BY key LIMIT ?)`,
-    args: [after, new Uint8Array([family + 1]), keySize(family), rows],
+          FROM (SELECT * FROM ${table} WHERE key > ? AND key < ? ORDER BY key LIMIT ?)`,
+    args: [after, new Uint8Array([family + 1]), rows],
   }
 }
 

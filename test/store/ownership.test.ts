@@ -258,6 +258,43 @@ describe(REFUSED_FILES, () => {
     await expectRefused(files.map((path) => [path, DAMAGED]))
   })
 
+  // SQLite's own check is not asked about the CHECKs of the large tables: all of them have to be asked about all the same.
+  test("a file with a row that a CHECK of its table refuses, whichever CHECK", async () => {
+    const keys = ["", "04", "0400000000", "04000000000000", "060000000000", "050000000000", "03ffffffffff"]
+    const wrongKeys = [...keys, `04${"00".repeat(17)}`, `05${"00".repeat(17)}`, `07${"00".repeat(17)}`]
+    const tokenOf = (values: string) =>
+      `INSERT INTO tokens (name, digest, scope, max_ttl_seconds, within, created_at, expires_at) VALUES (${values})`
+    const digest = "zeroblob(32)"
+    const rows: Readonly<Record<string, readonly string[]>> = {
+      "permanent key": wrongKeys.map((key) => `INSERT INTO permanent VALUES (x'${key}', '0.0.0.0')`),
+      "temporary key": wrongKeys.map((key) => `INSERT INTO temporary VALUES (x'${key}', '0.0.0.0', 1, NULL)`),
+      "temporary expires_at": [-1, 253402300800000].map(
+        (end) => `INSERT INTO temporary VALUES (x'040000000120', '0.0.0.1', ${end}, NULL)`,
+      ),
+      "audit at": [-8640000000000001, 8640000000000001].map(
+        (at) => `INSERT INTO audit (at, action) VALUES (${at}, 'add_perm')`,
+      ),
+      "audit action": ["INSERT INTO audit (at, action) VALUES (1, 'add_perl')"],
+      "audit ttl_seconds": [0, 315360001].map(
+        (ttl) => `INSERT INTO audit (at, action, ttl_seconds) VALUES (1, 'add_temp', ${ttl})`,
+      ),
+      "tokens name": [tokenOf(`'', ${digest}, 'read', NULL, NULL, 1, NULL`)],
+      "tokens digest": [tokenOf("'a', zeroblob(31), 'read', NULL, NULL, 1, NULL")],
+      "tokens scope": [tokenOf(`'a', ${digest}, 'root', 1, NULL, 1, NULL`)],
+      "tokens max_ttl_seconds": [tokenOf(`'a', ${digest}, 'self', 0, NULL, 1, NULL`)],
+      "tokens within": [tokenOf(`'a', ${digest}, 'self', 1, '10.0.0.0/8', 1, NULL`)],
+      "tokens created_at": [tokenOf(`'a', ${digest}, 'read', NULL, NULL, -1, NULL`)],
+      "tokens expires_at": [tokenOf(`'a', ${digest}, 'read', NULL, NULL, 1, -1`)],
+      tokens: [tokenOf(`'a', ${digest}, 'read', 1, NULL, 1, NULL`)],
+    }
+    expect(Object.keys(rows).length).toBe(MIGRATIONS.flat().join().match(/CHECK/g)?.length ?? 0)
+    const path = await database()
+    const unchecked = (row: string) =>
+      editedCopy(path, newPath, ["PRAGMA ignore_check_constraints = ON", row])
+    const files = await Promise.all(Object.values(rows).flat().map(unchecked))
+    await expectRefused(files.map((path) => [path, DAMAGED]))
+  })
+
   /** A database with a log that is not empty: what a killed process leaves. */
   async function withLog(statements: readonly string[], from = written("")): Promise<string> {
     const live = copyDatabase(from, newPath())

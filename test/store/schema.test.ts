@@ -8,7 +8,7 @@ import { LATEST_TIME } from "../../src/core/clock.ts"
 import { LONGEST_TTL_SECONDS } from "../../src/core/entry.ts"
 import { LibsqlStore } from "../../src/store/libsql-store.ts"
 import { APPLICATION_ID, MIGRATIONS } from "../../src/store/schema.ts"
-import { READ_BY_VERSION } from "../../src/store/soundness.ts"
+import { BROUGHT_BY_VERSION } from "../../src/store/soundness.ts"
 import { fault } from "../faults/fault.ts"
 import { FakeClock } from "../support/fake-clock.ts"
 import { address } from "../support/parsed.ts"
@@ -68,7 +68,7 @@ async function usedDatabase(): Promise<string> {
 
 describe("the schema", () => {
   test("of each version is known to what asks whether a file is sound", () => {
-    expect(READ_BY_VERSION.length).toBe(MIGRATIONS.length)
+    expect(BROUGHT_BY_VERSION.length).toBe(MIGRATIONS.length)
   })
 
   test(fault("J-04", "the tables of the database", "all are strict"), async () => {
