@@ -1,7 +1,6 @@
 // One client IP address: strict text in, a canonical value out. It never guesses what a text might have meant.
 
-import ipaddr from "ipaddr.js"
-
+import { LONGEST_IPV6_TEXT, writeIpv6 } from "./ipv6-text.ts"
 import { maskWord } from "./mask-word.ts"
 
 export type Family = 4 | 6
@@ -13,6 +12,9 @@ const ZERO = 48
 const NINE = 57
 const DOT = 46
 const COLON = 58
+
+/** Where the text of an IPv6 address is put together. */
+const scratch = Buffer.alloc(LONGEST_IPV6_TEXT)
 
 /**
  * A parsed, canonical IP address. An IPv4 address has its value in word 0 and zeros in the others; an IPv6 address
@@ -93,13 +95,11 @@ export class Address {
 
   /** Dotted decimal, or RFC 5952 text with a hexadecimal tail. */
   toString(): string {
-    const { word0, word1, word2, word3 } = this
     if (this.family === 4) {
+      const { word0 } = this
       return `${word0 >>> 24}.${(word0 >>> 16) & 255}.${(word0 >>> 8) & 255}.${word0 & 255}`
     }
-    const groups: number[] = []
-    for (const word of [word0, word1, word2, word3]) groups.push(word >>> 16, word & 0xffff)
-    return new ipaddr.IPv6(groups).toRFC5952String()
+    return scratch.toString("latin1", 0, writeIpv6(this, scratch))
   }
 }
 

@@ -29,7 +29,7 @@ const COMMANDS_MAY = [
 const RULES: readonly Rule[] = [
   {
     of: "src/core/",
-    may: ["ipaddr.js"],
+    may: [],
     because: "meaning must not depend on transport, storage, or the system",
   },
   {
@@ -185,11 +185,6 @@ const RESERVED: ReadonlyArray<readonly [what: string, by: RegExp, because: strin
   ["commander", /^cli\//, "the server has no command line"],
   ["libsql", /^src\/store\/connection\.ts$/, "another driver is then a change of one file"],
   [
-    "ipaddr.js",
-    /^src\/core\/address\.ts$/,
-    "it reads octal and short addresses, so our own check must come first",
-  ],
-  [
     "src/store/libsql-store.ts",
     /^src\/store\/load-driver\.ts$/,
     "loading it can fail, and one place knows what to say then",
@@ -330,16 +325,7 @@ test("the only packages are those that the project has", () => {
       .map(({ to }) => to)
       .filter((to) => !/^(src|cli)\/|^(package\.json|CHANGELOG\.md)$|^node:/.test(to)),
   )
-  const known = [
-    "@prometheus-io/client",
-    "bun:ffi",
-    "commander",
-    "ink",
-    "ipaddr.js",
-    "libsql",
-    "react",
-    "smol-toml",
-  ]
+  const known = ["@prometheus-io/client", "bun:ffi", "commander", "ink", "libsql", "react", "smol-toml"]
   expect([...packages].filter((name) => !known.includes(name))).toEqual([])
 })
 
