@@ -95,7 +95,7 @@ export function isSound(connection: Connection, version: number): boolean {
 
 /**
  * Without the CHECKs of the tables: with a million entries and a full log SQLite takes twice as long for those as for all
- * the rest, and four times as long as the questions above.
+ * the rest, and nearly twice as long as for the questions above.
  */
 function hasSoundPages(connection: Connection): boolean {
   connection.execute("PRAGMA ignore_check_constraints = ON")
