@@ -2,6 +2,7 @@
 
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { dirname } from "node:path"
+import { randomSecret } from "./random-secret.ts"
 
 export const SHORTEST_TOKEN = 32
 const OTHERS = 0o007
@@ -82,11 +83,6 @@ export function checkToken(token: string, where: string): void {
 export function makeTokenFile(path: string): boolean {
   if (existsSync(path)) return false
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  writeFileSync(path, `${newToken()}\n`, { mode: 0o600, flag: "wx" })
+  writeFileSync(path, `${randomSecret()}\n`, { mode: 0o600, flag: "wx" })
   return true
-}
-
-// Not `node:crypto`, which every command would load for it.
-function newToken(): string {
-  return Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64url")
 }

@@ -1,6 +1,7 @@
 // The secret of an API token: random, told once, and kept only as its SHA-256.
 
-import { hash, randomBytes } from "node:crypto"
+import { hash } from "node:crypto"
+import { randomSecret } from "./random-secret.ts"
 
 /** By this a scanner of repositories and logs knows a lost secret for one of ours. */
 export const SECRET_PREFIX = "ipgate_"
@@ -10,7 +11,7 @@ export type TokenSecret = { readonly secret: string; readonly digest: string }
 
 /** A new secret of 256 random bits. */
 export function newTokenSecret(): TokenSecret {
-  const secret = SECRET_PREFIX + randomBytes(32).toString("base64url")
+  const secret = SECRET_PREFIX + randomSecret()
   return { secret, digest: digestOfToken(secret).toString("hex") }
 }
 

@@ -1,5 +1,7 @@
 // The database's own rules: numbered migrations, strict tables, and the rotation of the log.
 
+import { AUDIT_CHECKS } from "./audit-checks.ts"
+
 /** Written into the file's header, so that another program's database is recognised: "ipgt". */
 export const APPLICATION_ID = 0x69706774
 
@@ -25,11 +27,11 @@ const CREATE_LISTS = [
 const CREATE_AUDIT = [
   `CREATE TABLE audit (
      id INTEGER PRIMARY KEY AUTOINCREMENT,
-     at INTEGER NOT NULL CHECK (at BETWEEN -8640000000000000 AND 8640000000000000),
+     at INTEGER NOT NULL CHECK (${AUDIT_CHECKS.at}),
      action TEXT NOT NULL
-       CHECK (action IN ('add_temp', 'delete_temp', 'add_perm', 'delete_perm', 'expire_temp')),
+       CHECK (${AUDIT_CHECKS.action}),
      ip TEXT,
-     ttl_seconds INTEGER CHECK (ttl_seconds BETWEEN 1 AND 315360000),
+     ttl_seconds INTEGER CHECK (${AUDIT_CHECKS.ttlSeconds}),
      reason TEXT,
      actor TEXT
    ) STRICT`,

@@ -1,6 +1,10 @@
 // Whether a database says nothing against itself, asked before anything is written to it.
 
+import type { Family } from "../core/address.ts"
+import { LATEST_TIME } from "../core/clock.ts"
+import { AUDIT_CHECKS } from "./audit-checks.ts"
 import { type Connection, DatabaseError, pragma } from "./connection.ts"
+import { keySize } from "./entry-key.ts"
 import { revisionOf } from "./revision.ts"
 
 /** Tables and columns that came with one schema version, and what is asked of them. */
@@ -26,10 +30,10 @@ const ENDS_AGREE = `SELECT t.n = i.n AND t.high IS i.high AND t.low IS i.low AS 
  * key that is somewhere else would also hide those behind it.
  */
 function keysAreFound(table: string): string {
-  const ofFamily = (first: string, end: string, size: number) =>
-    `(SELECT count(*) FROM ${table} WHERE key > ${first} AND key < ${end} AND length(key) = ${size})`
-  return `SELECT (SELECT count(*) FROM ${table})
-    = ${ofFamily("x'04'", "x'05'", 6)} + ${ofFamily("x'06'", "x'07'", 18)} AS sound`
+  const ofFamily = (family: Family) =>
+    `(SELECT count(*) FROM ${table}
+      WHERE key > x'0${family}' AND key < x'0${family + 1}' AND length(key) = ${keySize(family)})`
+  return `SELECT (SELECT count(*) FROM ${table}) = ${ofFamily(4)} + ${ofFamily(6)} AS sound`
 }
 
 function hasNone(table: string, condition: string): string {
@@ -49,12 +53,12 @@ export const BROUGHT_BY_VERSION: readonly Brought[] = [
       keysAreFound("temporary"),
       ENDS_AGREE,
       hasNone("temporary", "expires_at < 0"),
-      hasNone("temporary", "expires_at > 253402300799999"),
+      hasNone("temporary", `expires_at > ${LATEST_TIME}`),
       hasNone(
         "audit",
-        `NOT (at BETWEEN -8640000000000000 AND 8640000000000000)
-         OR NOT (action IN ('add_temp', 'delete_temp', 'add_perm', 'delete_perm', 'expire_temp'))
-         OR NOT (ttl_seconds BETWEEN 1 AND 315360000)`,
+        Object.values(AUDIT_CHECKS)
+          .map((check) => `NOT (${check})`)
+          .join(" OR "),
       ),
     ],
     small: [],
