@@ -19,7 +19,7 @@ export class Health {
       this.reads = true
       return value
     } catch (error) {
-      this.reads = isRefusal(error)
+      if (!isRefusal(error)) this.reads = false
       throw error
     }
   }
@@ -31,13 +31,13 @@ export class Health {
       this.writes = true
       return value
     } catch (error) {
-      this.writes = isRefusal(error)
+      if (!isRefusal(error)) this.writes = false
       throw error
     }
   }
 }
 
-/** What makes no sense is refused by a database that works. */
+/** What makes no sense is refused before the disk is touched, so it says neither good nor bad of the database. */
 function isRefusal(error: unknown): boolean {
   return error instanceof GateError && error.code === "invalid"
 }

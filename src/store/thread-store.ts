@@ -1,11 +1,14 @@
 // The store in a thread of its own. The main thread holds no database code, and no call to the database can stall it.
 
+import { rm } from "node:fs/promises"
+import { dirname } from "node:path"
 import type { AuditDetail, AuditQuery, AuditRecord } from "../core/audit.ts"
 import type { Change } from "../core/change.ts"
 import type { PermanentEntry, TemporaryEntry } from "../core/entry.ts"
 import { GateError } from "../core/errors.ts"
 import type { Page } from "../core/page.ts"
 import type { StoredToken, TokenUse } from "../core/token.ts"
+import { type Call, PendingCalls, type Piece } from "./pending-calls.ts"
 import {
   type Operation,
   type Operations,
@@ -27,27 +30,15 @@ import type {
 } from "./store.ts"
 import type { Revoked, TokenStore } from "./token-store.ts"
 
-/** Milliseconds until a caller is told that the database does not answer. */
+/** Milliseconds that the thread may take for a call until its caller is told that the database does not answer. */
 const CALL_DEADLINE = 5_000
 /** Opening may migrate, check and tidy; a snapshot reads everything. */
 const LONG_DEADLINE = 300_000
 
-/** A call that is not answered yet. */
-type Pending = {
-  readonly resolve: (value: unknown) => void
-  readonly reject: (error: GateError) => void
-  readonly piece: ((piece: Piece) => void) | undefined
-  readonly late: ((answer: unknown) => void) | undefined
-  readonly timer: Timer
-  /** Its caller has been told that the database does not answer. */
-  isGivenUp: boolean
-}
-
-/** Part of an answer that comes before its end. */
-type Piece = SnapshotChunk | Uint8Array<ArrayBuffer>
-
 type CallOptions<Answer> = {
   readonly deadline?: number
+  /** True: the deadline runs from now on, whatever the thread is at work on. */
+  readonly fromNow?: boolean
   /** Told the answer if it comes after the deadline. */
   readonly late?: (answer: Answer) => void
   readonly piece?: (piece: Piece) => void
@@ -59,20 +50,22 @@ export type ThreadStoreOptions = {
   /** Told about a commit whose caller has given up, when its answer comes after all. */
   readonly onLateCommit?: (changes: readonly Change[], committed: Committed) => void
   readonly onLateImport?: (imported: Imported) => void
-  /** Milliseconds that a call may take; the default is 5,000. */
+  /** Milliseconds that the thread may take for a call; the default is 5,000. */
   readonly callDeadline?: number
+  /** The same for an import, an export or a backup; the default is 300,000. */
+  readonly longDeadline?: number
 }
 
 /**
- * `Store` over a worker thread. A call that is not answered in time rejects with `unavailable`; the change may still
- * take effect, and when its answer comes it is passed to `onLateCommit`, so that memory never misses a commit. If the
- * thread is lost every call rejects; it is not started again, because the file stays locked until the process ends.
+ * `Store` over a worker thread. A call that is not answered in time (`PendingCalls` says from when that runs) rejects
+ * with `unavailable`; the change may still take effect, and when its answer comes it is passed to `onLateCommit`, so
+ * that memory never misses a commit. If the thread is lost every call rejects; it is not started again, because the file
+ * stays locked until the process ends.
  */
 export class ThreadStore implements Store, TokenStore {
   private readonly worker: Worker
-  private readonly pending = new Map<number, Pending>()
+  private readonly pending = new PendingCalls()
   private lost: GateError | null = null
-  private nextId = 1
 
   constructor(
     private readonly config: StoreConfig,
@@ -84,7 +77,7 @@ export class ThreadStore implements Store, TokenStore {
         : new URL("./worker.ts", import.meta.url).href,
       { smol: true },
     )
-    this.worker.onmessage = ({ data }: MessageEvent<Reply>) => this.receive(data)
+    this.worker.onmessage = ({ data }: MessageEvent<Reply>) => this.pending.receive(data)
     this.worker.onerror = (event) => this.lose(event.message)
     this.worker.addEventListener("close", () => this.lose("it ended"))
   }
@@ -103,7 +96,7 @@ export class ThreadStore implements Store, TokenStore {
       "import",
       { text, options: toImportOptionsMessage(options) },
       {
-        deadline: LONG_DEADLINE,
+        deadline: this.longDeadline,
         late: (imported) => this.options.onLateImport?.(imported),
         transfer: [text.buffer],
       },
@@ -114,7 +107,7 @@ export class ThreadStore implements Store, TokenStore {
     const piece = (value: Piece) => {
       if (value instanceof Uint8Array) receive(value)
     }
-    await this.call("export", { now }, { deadline: LONG_DEADLINE, piece })
+    await this.call("export", { now }, { deadline: this.longDeadline, piece })
   }
 
   async snapshot(receive: (chunk: SnapshotChunk) => void): Promise<void> {
@@ -125,7 +118,9 @@ export class ThreadStore implements Store, TokenStore {
   }
 
   backUp(): Promise<string> {
-    return this.call("backUp", {}, { deadline: LONG_DEADLINE })
+    // Nobody waits for the copy any more. If it cannot be removed, the next start does it.
+    const late = (path: string) => void rm(dirname(path), { recursive: true, force: true }).catch(() => {})
+    return this.call("backUp", {}, { deadline: this.longDeadline, late })
   }
 
   listPermanent(page: Page): Promise<PermanentEntry[]> {
@@ -172,14 +167,21 @@ export class ThreadStore implements Store, TokenStore {
     await this.call("probe", {})
   }
 
-  /** Closes the database in its thread, then ends the thread. */
+  /**
+   * Closes the database in its thread, then ends the thread. Rejects if the thread does not get there in time, whatever
+   * it is at work on: what was acknowledged is on the disk all the same.
+   */
   async close(): Promise<void> {
     try {
-      if (this.lost === null) await this.call("close", {})
+      if (this.lost === null) await this.call("close", {}, { fromNow: true })
     } finally {
       this.lose("it was closed")
       this.worker.terminate()
     }
+  }
+
+  private get longDeadline(): number {
+    return this.options.longDeadline ?? LONG_DEADLINE
   }
 
   private call<O extends Operation>(
@@ -188,42 +190,18 @@ export class ThreadStore implements Store, TokenStore {
     options: CallOptions<Operations[O]["answer"]> = {},
   ): Promise<Operations[O]["answer"]> {
     if (this.lost !== null) return Promise.reject(this.lost)
-    const id = this.nextId++
-    const { deadline = this.options.callDeadline ?? CALL_DEADLINE, late, piece, transfer } = options
+    const { deadline = this.options.callDeadline ?? CALL_DEADLINE, fromNow = false } = options
     return new Promise((resolve, reject) => {
-      this.pending.set(id, {
-        resolve: resolve as Pending["resolve"],
+      const id = this.pending.add({
+        resolve: resolve as Call["resolve"],
         reject,
-        piece,
-        late: late as Pending["late"],
-        timer: setTimeout(() => this.giveUp(id, deadline), deadline),
-        isGivenUp: false,
+        piece: options.piece,
+        late: options.late as Call["late"],
+        deadline,
+        fromNow,
       })
-      this.worker.postMessage({ id, op, ...send }, transfer ?? [])
+      this.worker.postMessage({ id, op, ...send }, options.transfer ?? [])
     })
-  }
-
-  private giveUp(id: number, deadline: number): void {
-    const pending = this.pending.get(id)
-    if (pending === undefined) return
-    pending.isGivenUp = true
-    if (pending.late === undefined) this.pending.delete(id)
-    pending.reject(noAnswer(deadline))
-  }
-
-  private receive(reply: Reply): void {
-    const pending = this.pending.get(reply.id)
-    if (pending === undefined) return
-    if (reply.kind === "piece") {
-      pending.piece?.(reply.piece)
-      return
-    }
-    this.pending.delete(reply.id)
-    clearTimeout(pending.timer)
-    if (reply.kind === "failure") {
-      pending.reject(new GateError(reply.code, reply.message, optional(reply.hint, reply.detail)))
-    } else if (pending.isGivenUp) pending.late?.(reply.value)
-    else pending.resolve(reply.value)
   }
 
   private lose(why: string): void {
@@ -235,20 +213,6 @@ export class ThreadStore implements Store, TokenStore {
         cause: new Error(`database thread: ${why}`),
       },
     )
-    for (const { reject, timer } of this.pending.values()) {
-      clearTimeout(timer)
-      reject(this.lost)
-    }
-    this.pending.clear()
+    this.pending.rejectAll(this.lost)
   }
-}
-
-function noAnswer(deadline: number): GateError {
-  return new GateError("unavailable", `the database did not answer within ${deadline / 1000} s`, {
-    hint: "a change may still take effect: ask with `ipgate check` before you repeat it",
-  })
-}
-
-function optional(hint: string | undefined, detail: string): { hint?: string; cause?: unknown } {
-  return { ...(hint === undefined ? {} : { hint }), ...(detail === "" ? {} : { cause: new Error(detail) }) }
 }

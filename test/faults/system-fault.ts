@@ -1,18 +1,28 @@
-// System calls that fail for a running server, by strace: only those that are about its database.
-
-/** `calls` as strace takes them, with commas between; `error` is a name such as EIO; `once` spares all but the first. */
-export type SystemFault = { readonly calls: string; readonly error: string; readonly once?: boolean }
+// System calls that fail, or come late, for a running server, by strace: only those that are about its database.
 
 /**
- * Lets the calls of a process on its database and the log beside it fail while `work` runs. Everything else of the
+ * `calls` as strace takes them, with commas between; `error` is a name such as EIO, `delay` seconds by which they return
+ * late; `once` spares all but the first.
+ */
+export type SystemFault = { readonly calls: string; readonly once?: boolean } & (
+  | { readonly error: string }
+  | { readonly delay: number }
+)
+
+/** Milliseconds that strace gets to let go. */
+const PATIENCE = 5_000
+
+/**
+ * Lets the calls of a process on its database and the log beside it fail or be late while `work` runs. Everything else of the
  * process goes on as before. Rejects if there is no strace, or if it may not look into the process.
  */
 export async function withSystemFault<T>(
   pid: number,
   database: string,
-  { calls, error, once = false }: SystemFault,
+  { calls, once = false, ...how }: SystemFault,
   work: () => Promise<T>,
 ): Promise<T> {
+  const injected = "error" in how ? `error=${how.error}` : `delay_exit=${how.delay * 1e6}`
   const paths = [database, `${database}-wal`].flatMap((path) => ["-P", path])
   return traced(
     pid,
@@ -23,7 +33,7 @@ export async function withSystemFault<T>(
       "-e",
       `trace=${calls}`,
       "-e",
-      `inject=${calls}:error=${error}${once ? ":when=1" : ""}`,
+      `inject=${calls}:${injected}${once ? ":when=1" : ""}`,
     ],
     work,
   )
@@ -40,9 +50,12 @@ export async function traced<T>(pid: number, args: readonly string[], work: () =
     await attached(pid, child)
     return await work()
   } finally {
-    // It lets go of the process, which goes on with calls that succeed.
+    // It lets go of the process, which goes on with calls that succeed. One that ends in the middle of a late call is
+    // not noticed by strace 6.1, which then waits for ever.
     child.kill("SIGTERM")
+    const patience = setTimeout(() => child.kill("SIGKILL"), PATIENCE)
     await child.exited
+    clearTimeout(patience)
   }
 }
 

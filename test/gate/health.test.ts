@@ -35,12 +35,21 @@ test("a change that failed is made good by a change only, and a question by a qu
   }
 })
 
-test("what makes no sense is refused by a database that works", async () => {
+test("what makes no sense is nobody's illness, and makes nobody well", async () => {
   const health = new Health()
-  await health.watchRead(failing("failed")).catch(() => {})
-  await health.watchRead(failing("invalid")).catch(() => {})
-  await health.watchWrite(failing("invalid")).catch(() => {})
+  const refuse = async () => {
+    await health.watchRead(failing("invalid")).catch(() => {})
+    await health.watchWrite(failing("invalid")).catch(() => {})
+  }
+  await refuse()
   expect(health.ok).toBe(true)
+  await health.watchWrite(failing("failed")).catch(() => {})
+  await refuse()
+  expect(health.ok).toBe(false)
+  await health.watchWrite(Promise.resolve())
+  await health.watchRead(failing("failed")).catch(() => {})
+  await refuse()
+  expect(health.ok).toBe(false)
 })
 
 test("an error of another kind is a failure", async () => {

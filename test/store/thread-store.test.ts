@@ -1,6 +1,8 @@
 // What the thread adds to the store: deadlines, late answers, a main thread that is never held up, and loss.
 
 import { afterEach, describe, expect, test } from "bun:test"
+import { readdirSync } from "node:fs"
+import { basename, dirname } from "node:path"
 import { loadAllowlist } from "../../src/app/load-allowlist.ts"
 import { assembleWritePath } from "../../src/app/write-path.ts"
 import type { Change } from "../../src/core/change.ts"
@@ -134,6 +136,85 @@ describe("a call that takes too long", () => {
     expect(late).toEqual([])
   })
 })
+
+describe("a call behind a long one", () => {
+  /** So many that the thread is at work on them for half a second. */
+  const IMPORTED = 60_000
+  const text = () => {
+    const ips = Array.from({ length: IMPORTED }, (_, i) => `10.0.${i >> 8}.${i & 255}\n`)
+    return new TextEncoder().encode(ips.join(""))
+  }
+  const options = { at: NOW, by: null, prune: null }
+
+  test("has its own time, which begins when the long one is done", async () => {
+    const store = await open({ callDeadline: DEADLINE })
+    const order: string[] = []
+    const told = (what: string) => () => void order.push(what)
+    await Promise.all([
+      store.import(text(), options).then(told("import")),
+      store.ping().then(told("ping")),
+      store.commit([addPermanent("192.0.2.1")]).then(told("commit")),
+      store.listPermanent({ limit: 1, offset: 0 }).then(told("list")),
+    ])
+    expect(order).toEqual(["import", "ping", "commit", "list"])
+  }, 20_000)
+
+  test("is refused if it takes too long itself, once its turn has come", async () => {
+    const store = await open({ callDeadline: DEADLINE })
+    const [before, slow] = [store.ping(), store.commit(manyAdditions())]
+    expect(await before).toBeUndefined()
+    expect(await slow.catch((error) => error)).toMatchObject(NO_ANSWER)
+  }, 20_000)
+
+  test("waits again for its turn when the thread has come back", async () => {
+    const store = await open({ callDeadline: DEADLINE })
+    expect(await refusals([store.commit(manyAdditions())])).toMatchObject([NO_ANSWER])
+    await eventually(() => store.ping())
+    const [imported, behind] = [store.import(text(), options), store.ping()]
+    expect(await behind).toBeUndefined()
+    expect(await imported).toMatchObject({ added: expect.any(Number) })
+  }, 20_000)
+
+  test("is refused in its own time when the long one is given up, and so is what comes then", async () => {
+    const imported: number[] = []
+    const store = await open({
+      callDeadline: DEADLINE,
+      longDeadline: DEADLINE,
+      onLateImport: ({ added }) => imported.push(added),
+    })
+    const long = store.import(text(), options)
+    const behind = store.ping()
+    expect(await refusals([long, behind, store.ping()])).toMatchObject([NO_ANSWER, NO_ANSWER, NO_ANSWER])
+    expect(await refusals([store.ping()])).toMatchObject([NO_ANSWER])
+    expect(imported).toEqual([])
+    await eventually(() => store.ping())
+    expect(imported).toEqual([IMPORTED])
+  }, 20_000)
+
+  test("does not wait if it closes the database", async () => {
+    const store = await open({ callDeadline: DEADLINE })
+    const long = refusals([store.import(text(), options)])
+    const closed = await store.close().catch((error) => error)
+    expect(closed).toMatchObject(NO_ANSWER)
+    expect(await long).toMatchObject([{ message: expect.stringContaining("has stopped") }])
+  }, 20_000)
+})
+
+test("a copy of the database that was given up is gone when it is written", async () => {
+  const path = newPath()
+  const store = new ThreadStore({ path, auditRows: 100 }, { callDeadline: DEADLINE, longDeadline: DEADLINE })
+  opened.push(store)
+  await store.open(NOW)
+  const copies = () =>
+    readdirSync(dirname(path)).filter((name) => name.startsWith(`${basename(path)}.backup-`))
+  // Something to be at work on first, so that the copy is never there in time.
+  const first = store.commit(manyAdditions()).catch(() => {})
+  expect(await refusals([store.backUp()])).toMatchObject([NO_ANSWER])
+  await first
+  await eventually(() => store.ping())
+  for (let attempts = 0; copies().length > 0 && attempts < 500; attempts++) await Bun.sleep(10)
+  expect(copies()).toEqual([])
+}, 20_000)
 
 test("a gate over a slow thread: who waits was not written, what was sent is in memory when it is in the database", async () => {
   const clock = new FakeClock(NOW)
