@@ -4,7 +4,7 @@ import { chmodSync, chownSync, lstatSync, readFileSync, unlinkSync } from "node:
 import { GateError } from "../core/errors.ts"
 import { quoted } from "../core/printable.ts"
 import { formatListenAddress, type ListenAddress } from "../listen-address.ts"
-import { AUTH_PATH, AUTHZ_PATH } from "../wire/paths.ts"
+import { API_PREFIX, AUTH_PATH, AUTHZ_PATH } from "../wire/paths.ts"
 import type { Handler, Peer } from "./guard.ts"
 import { onlyLocalPeers } from "./local-peers.ts"
 import { LARGEST_IMPORT } from "./request-body.ts"
@@ -13,6 +13,12 @@ import type { Routes } from "./routes.ts"
 
 /** Seconds. Longer than the 60 s for which nginx keeps an idle connection, so that it never meets a closed one. */
 export const IDLE_TIMEOUT = 120
+/**
+ * Seconds. Bun closes a connection also where the answer takes longer than the idle timeout or is silent for so long, and
+ * a question that waits behind an import and a stream of changes are neither over nor lost. So under the API a shorter
+ * one does not hold.
+ */
+const LONGEST_SILENCE = IDLE_TIMEOUT
 /** Bytes that Bun takes before any handler runs; each endpoint has its own, smaller bound. */
 const LARGEST_REQUEST = LARGEST_IMPORT + 1024
 
@@ -148,11 +154,19 @@ const DECISIONS: readonly string[] = [AUTH_PATH, AUTHZ_PATH, `${AUTHZ_PATH}/*`]
 function options(routes: Routes, idleTimeout: number, peerOf: PeerOf, deciderOf: PeerOf) {
   const served = (handle: Handler, peer: PeerOf) => (request: Request, server: Server) =>
     handle(request, peer(request, server))
+  const patient = (handle: Handler, peer: PeerOf) => (request: Request, server: Server) => {
+    server.timeout(request, LONGEST_SILENCE)
+    return handle(request, peer(request, server))
+  }
+  const servedAt = (path: string, handle: Handler) => {
+    if (DECISIONS.includes(path)) return served(handle, deciderOf)
+    return path.startsWith(API_PREFIX) && idleTimeout < LONGEST_SILENCE
+      ? patient(handle, peerOf)
+      : served(handle, peerOf)
+  }
   const paths = Object.entries(routes.paths)
   return {
-    routes: Object.fromEntries(
-      paths.map(([path, handle]) => [path, served(handle, DECISIONS.includes(path) ? deciderOf : peerOf)]),
-    ),
+    routes: Object.fromEntries(paths.map(([path, handle]) => [path, servedAt(path, handle)])),
     fetch: served(routes.notFound, peerOf),
     // Synchronous: an error handler that resolves later without a Response is sent as a 204.
     error: () => internalError(),

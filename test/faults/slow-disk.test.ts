@@ -6,16 +6,19 @@ import { withSystemFault } from "./system-fault.ts"
 
 setDefaultTimeout(120_000)
 
-/** Seconds: longer than the thread of the database may take for a single change. */
-const LATE = 8
+/** Seconds: longer than the thread of the database may take for a single change, and twice the shortest idle timeout. */
+const LATE = 10
 /** So late that nobody waits for it. */
 const STUCK = 60
 
 const add = (server: ServerProcess, ip: string) => server.api("POST", "/api/whitelist/perm", { ip })
 
-test("behind an import that takes long changes and questions wait their turn, and nothing is called broken", async () => {
+test("behind an import that takes long changes and questions wait their turn, and nothing is called broken or broken off", async () => {
   await using place = await Workplace.make()
-  const server = await place.serve()
+  const server = await place.serve(["--idle-timeout", "5s"])
+  const silence = await server.api("GET", "/api/events?tail=0")
+  const changes = silence.body?.getReader()
+  await changes?.read()
   await withSystemFault(server.pid, place.database, { calls: "fsync", delay: LATE, once: true }, async () => {
     let isImported = false
     const file = await place.write("one.txt", "192.0.2.1\n")
@@ -26,6 +29,7 @@ test("behind an import that takes long changes and questions wait their turn, an
     await Bun.sleep(200)
     const behind = Promise.all([
       add(server, "192.0.2.2").then(({ status }) => status),
+      server.api("DELETE", "/api/whitelist/perm/192.0.2.9").then(({ status }) => status),
       server.read<unknown[]>("/api/whitelist/perm/list").then((rows) => rows.length > 0),
     ])
     const seen = new Set<unknown>()
@@ -34,10 +38,13 @@ test("behind an import that takes long changes and questions wait their turn, an
       await Bun.sleep(100)
     }
     expect(await imported).toBe(0)
-    expect(await behind).toEqual([204, true])
+    expect(await behind).toEqual([204, 204, true])
     expect([...seen]).toEqual([true])
   })
   expect(server.log()).not.toContain("does not work")
+  let told = ""
+  while (!told.includes("192.0.2.2")) told += new TextDecoder().decode((await changes?.read())?.value)
+  await changes?.cancel()
   expect(await server.decision("192.0.2.2")).toBe(204)
   expect(await server.stop()).toBe(0)
 })
