@@ -5,6 +5,11 @@ import { Deadlines } from "./deadlines.ts"
 import type { Network, Prefix } from "./network.ts"
 import { NetworkColumn } from "./network-column.ts"
 
+/** So many that have ended are not counted anew for each who asks: the database cannot record them, or not so soon. */
+const MANY = 10_000
+/** Milliseconds for which their number is believed. */
+const BELIEVED = 1_000
+
 /** The deadline of an entry, by the wall clock, and its network. */
 export type Grant = { readonly network: Network; readonly expiresAt: number }
 
@@ -20,6 +25,8 @@ export class TemporaryGrants {
   /** Places that are held or free. */
   private places = 0
   private held = 0
+  /** How many of those that are held had ended, the last time that there were many. */
+  private counted: { ended: number; readonly until: number } | null = null
 
   constructor(private readonly clock: Clock) {}
 
@@ -38,6 +45,7 @@ export class TemporaryGrants {
   }
 
   remove(place: number): void {
+    if (this.counted !== null && !this.isActive(place)) this.counted.ended--
     this.networks.clear(place)
     this.wall.delete(place)
     this.mono.delete(place)
@@ -54,14 +62,27 @@ export class TemporaryGrants {
     return this.wall.get(place)
   }
 
-  /** How many have not ended. */
+  /** How many have not ended. Where many have, and nobody has recorded that yet, it may be behind by a second. */
   activeCount(): number {
+    const now = this.clock.mono()
+    if (this.counted === null || now >= this.counted.until) {
+      const ended = this.endedCount()
+      if (ended < MANY) {
+        this.counted = null
+        return this.held - ended
+      }
+      this.counted = { ended, until: now + BELIEVED }
+    }
+    return this.held - Math.max(0, this.counted.ended)
+  }
+
+  private endedCount(): number {
     let ended = 0
     this.eachEnded(() => {
       ended++
       return true
     })
-    return this.held - ended
+    return ended
   }
 
   /**

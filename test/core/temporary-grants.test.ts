@@ -52,6 +52,26 @@ describe(
       },
     )
 
+    test("where many have ended their number is believed for a second, and what is recorded or added counts at once", () => {
+      const { clock, grants, add } = setup()
+      const many = Array.from({ length: 10_000 }, () => add(1))
+      add(500)
+      add(HOUR)
+      clock.advance(1)
+      expect(grants.activeCount()).toBe(2)
+      clock.advance(500)
+      expect(grants.activeCount()).toBe(2)
+      grants.remove(many.pop() as number)
+      add(HOUR)
+      expect(grants.activeCount()).toBe(3)
+      clock.advance(500)
+      expect(grants.activeCount()).toBe(2)
+      for (const place of many) grants.remove(place)
+      expect(grants.activeCount()).toBe(2)
+      clock.advance(HOUR)
+      expect(grants.activeCount()).toBe(0)
+    })
+
     test("a wall clock that is set back lengthens nothing", () => {
       const { clock, grants, add } = setup()
       const place = add(HOUR)
