@@ -5,6 +5,7 @@ import type { Credential } from "../core/credential.ts"
 import type { Gate } from "../core/gate.ts"
 import type { TokenRegistry } from "../core/token.ts"
 import type { Log } from "../log/log.ts"
+import type { ImportSpace } from "./import-space.ts"
 
 /** What an endpoint needs of a request that has shown its token. `path` and `query` are raw text. */
 export type ApiCall = {
@@ -17,5 +18,6 @@ export type ApiCall = {
   readonly credential: Credential
   readonly by: Actor
   readonly tokens: TokenRegistry
+  readonly imports: ImportSpace
   readonly log: Log
 }

@@ -117,8 +117,11 @@ async function listTemporary({ query, gate }: ApiCall): Promise<Response> {
 
 async function importEntries(call: ApiCall): Promise<Response> {
   const prune = requests.readPrune(new URLSearchParams(call.query))
+  using _ = call.imports.take(call.request)
   const lines = await readBody(call, LARGEST_IMPORT)
-  return json(answers.importCountsToJson(await call.gate.import({ lines, prune })))
+  // Awaited here: the text is in memory until then.
+  const counts = await call.gate.import({ lines, prune })
+  return json(answers.importCountsToJson(counts))
 }
 
 async function exportEntries({ gate, credential }: ApiCall): Promise<Response> {

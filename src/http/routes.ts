@@ -13,6 +13,7 @@ import type { BearerTokens } from "./bearer.ts"
 import type { ClientAddresses } from "./client-address.ts"
 import type { FailedSenders } from "./failed-senders.ts"
 import { guarded, type Handler, type Peer } from "./guard.ts"
+import { ImportSpace } from "./import-space.ts"
 import { BodyTooLarge } from "./request-body.ts"
 import {
   authzDenied,
@@ -39,6 +40,8 @@ export type RouteParts = {
   readonly measured?: (routeOf: (request: Request) => string, handle: Handler) => Handler
 }
 
+type ApiParts = RouteParts & { readonly imports: ImportSpace }
+
 /**
  * The paths are those of Bun's route table, which alone sees the raw path of a request: `/./auth` and `/%61uth` do
  * not reach `/auth`. Each is one function for every method, because a table of methods answers 404 where 405 is due
@@ -54,8 +57,9 @@ export type Routes = {
 /** What counts requests tells all paths by this name that are no endpoint. */
 const OTHER = "other"
 
-export function routes(parts: RouteParts): Routes {
-  const { decide, clients, gateFor, log, decisionFailed, measured = (_, handle) => handle } = parts
+export function routes(given: RouteParts): Routes {
+  const { decide, clients, gateFor, log, decisionFailed, measured = (_, handle) => handle } = given
+  const parts = { ...given, imports: new ImportSpace() }
   const failed = (cause: unknown) => answerFailure(cause, log)
   const decisionBroke = (cause: unknown) => {
     decisionFailed?.()
@@ -105,7 +109,7 @@ function answerWithToken(
   request: Request,
   peer: Peer,
   template: string,
-  parts: RouteParts,
+  parts: ApiParts,
 ): Response | Promise<Response> {
   const { tokens, failures, clients } = parts
   const shown = tokens.verify(request)
@@ -120,14 +124,14 @@ function answerAuthorized(
   peer: Peer,
   template: string,
   credential: Credential,
-  { clients, gateFor, registry, log }: RouteParts,
+  { clients, gateFor, registry, imports, log }: ApiParts,
 ): Response | Promise<Response> {
   const { principal } = credential
   const by =
     principal.scope === "self" ? clients.ownAddress(request, peer) : clients.ofApiClient(request, peer)
   const { path, query } = target(request.url)
   const gate = gateFor(by, principal)
-  return answerApi({ request, template, path, query, gate, credential, by, tokens: registry, log })
+  return answerApi({ request, template, path, query, gate, credential, by, tokens: registry, imports, log })
 }
 
 async function status(request: Request, gate: Pick<Gate, "status">): Promise<Response> {

@@ -64,7 +64,7 @@ const GUARDED: Answers = {
 
 /** The 503 of what only so many may do at once. */
 export const BUSY: Answers = {
-  503: refusal("Busy", "Too many exports and backups are under way already.", {
+  503: refusal("Busy", "Too many exports and backups, or too large imports, are under way already.", {
     "Retry-After": { type: "string", const: String(RETRY_AFTER), description: "Seconds to wait." },
   }),
 }

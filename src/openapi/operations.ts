@@ -89,7 +89,7 @@ const TOKEN_OPERATIONS = [
       description:
         "One entry a line: NETWORK, or with tabs between NETWORK LIFETIME or NETWORK LIFETIME REASON. The lifetime is a number of seconds, or the time of the end.",
     },
-    answers: json("What was done.", schemaNamed("ImportCounts")),
+    answers: { ...json("What was done.", schemaNamed("ImportCounts")), ...BUSY },
   },
   {
     method: "GET",

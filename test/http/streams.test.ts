@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test"
 import { FakeClock } from "../support/fake-clock.ts"
-import { allBytes, ask, headerOf, requestText } from "../support/raw-http.ts"
+import { allBytes, ask, headerOf, RawConnection, requestText } from "../support/raw-http.ts"
 import { type AuditRow, type RunningServer, runServer, TOKEN } from "../support/running-server.ts"
 
 const IMPORT = "/api/whitelist/import"
@@ -68,6 +68,30 @@ describe("import and export", () => {
     const again = await server.api("POST", IMPORT, text)
     expect(await again.json()).toEqual({ ...NOTHING, added: 5 })
     expect(await (await server.api("GET", EXPORT)).text()).toBe(text)
+  })
+
+  test("has room for four of the largest bodies; what comes beyond is told to come back, and changes nothing", async () => {
+    const head = requestText(`POST ${IMPORT}`, [BEARER, `Content-Length: ${64 * 1024 * 1024}`])
+    const until = async (status: number) => {
+      for (;;) {
+        const answer = await server.api("POST", IMPORT, "192.0.2.9\n")
+        if (answer.status === status) return answer
+        await answer.text()
+      }
+    }
+    const under = await Promise.all([1, 2, 3, 4].map(() => RawConnection.open(server.address)))
+    for (const connection of under) connection.send(head)
+    const busy = await until(503)
+    expect([busy.headers.get("Retry-After"), await busy.text()]).toEqual([
+      "5",
+      "too many large imports are under way already; try again later\n",
+    ])
+    await clear()
+    expect((await server.api("POST", IMPORT, "192.0.2.8\n")).status).toBe(503)
+    expect((await server.lists()).permanent).toEqual([])
+    for (const connection of under) connection.close()
+    expect((await until(200)).status).toBe(200)
+    expect((await server.lists()).permanent).toEqual(["192.0.2.9"])
   })
 
   test("of nothing", async () => {
