@@ -114,25 +114,33 @@ function syncDirectory(path: string): void {
 
 /**
  * Removes what a killed process has left beside the database: its backups that nobody has fetched, and the second name
- * of a file that was being made. An administrator's own copies may have much the same names, and stay. To be called by
- * the owner of the file only.
+ * of a file that was being made. An administrator's own copies may have much the same names, and stay. What cannot be
+ * looked at or removed stays too: it is no reason not to start. To be called by the owner of the file only.
  */
 export function removeLeftovers(path: string): void {
   const directory = dirname(path)
   const { ino } = statSync(path)
   for (const name of readdirSync(directory)) {
-    const folder = `${directory}/${name}`
-    const isBackup = name.startsWith(`${basename(path)}.backup-`) && isUnfetched(folder, name)
+    const isBackup = name.startsWith(`${basename(path)}.backup-`)
     const isWorkshop = name.startsWith(`${basename(path)}.new-`)
-    const isOwn = isWorkshop && statSync(`${folder}/database`, { throwIfNoEntry: false })?.ino === ino
-    if (isBackup || isOwn) rmSync(folder, { recursive: true, force: true })
+    if (!isBackup && !isWorkshop) continue
+    const folder = `${directory}/${name}`
+    try {
+      if (!isOfThisProgram(folder)) continue
+      // A workshop whose file has another number may be that of a process that starts just now.
+      if (isWorkshop && lstatSync(`${folder}/database`).ino !== ino) continue
+      rmSync(folder, { recursive: true, force: true })
+    } catch {
+      // Not ours, or gone meanwhile.
+    }
   }
 }
 
-// As `mkdtemp` names it, and with nothing in it but the one file that is written there, and SQLite's journal of that.
-function isUnfetched(folder: string, name: string): boolean {
-  if (!/-[A-Za-z0-9]{6}$/.test(name) || !lstatSync(folder).isDirectory()) return false
-  return readdirSync(folder).every((member) => /^database(?:-journal|-wal|-shm)?$/.test(member))
+// A folder as `mkdtemp` makes it, and with nothing in it but the one file that is written there, and SQLite's journal of that.
+function isOfThisProgram(folder: string): boolean {
+  const found = lstatSync(folder)
+  const isMade = /-[A-Za-z0-9]{6}$/.test(folder) && found.isDirectory() && (found.mode & 0o077) === 0
+  return isMade && readdirSync(folder).every((member) => /^database(?:-journal|-wal|-shm)?$/.test(member))
 }
 
 function hasLog(path: string): boolean {

@@ -4,6 +4,7 @@ import { Database } from "bun:sqlite"
 import { expect, setDefaultTimeout, test } from "bun:test"
 import {
   chmodSync,
+  chownSync,
   copyFileSync,
   existsSync,
   mkdirSync,
@@ -16,9 +17,12 @@ import {
 import { connect, type Socket } from "node:net"
 import { fault } from "../faults/fault.ts"
 import { rounds } from "../faults/rounds.ts"
-import { type ServerProcess, TOKEN, Workplace } from "../support/binary.ts"
+import { AS_ORDINARY_USER, type ServerProcess, TOKEN, Workplace } from "../support/binary.ts"
 
 setDefaultTimeout(120_000)
+
+/** Whom `AS_ORDINARY_USER` becomes. */
+const NOBODY = 65_534
 
 /** Looked at by another SQLite than the one that wrote it, in a file that no server has open. */
 function contentsOf(path: string) {
@@ -161,20 +165,33 @@ test("a server that is killed in the middle leaves no copy, neither here nor the
   expect(await next.decision("10.3.0.1")).toBe(204)
 })
 
-test("an administrator's own copies beside the database stay at a start", async () => {
+test("an administrator's own files beside the database stay at a start, also those that cannot be looked at", async () => {
   await using place = await Workplace.make()
-  const first = await place.serve()
+  const give = (path: string) => {
+    if (AS_ORDINARY_USER.length > 0) chownSync(path, NOBODY, NOBODY)
+  }
+  // Root could look at everything; a copy of the program, because the checkout may lie where that user cannot look.
+  const ordinary = { prefix: AS_ORDINARY_USER, binary: place.copyBinary().binary }
+  give(place.directory)
+  give(place.tokenFile)
+  const first = await place.serve([], ordinary)
   await first.stop()
   const files = [
     "ipgate.db.backup-2026-11-20",
     "ipgate.db.backup-monday",
     "ipgate.db.backup-sunday/ipgate.db",
+    "ipgate.db.new-notes.txt",
+    "ipgate.db.new-closed/database",
+    "ipgate.db.backup-closed/database",
   ]
   for (const name of files) await Bun.write(place.path(name), "a copy")
+  for (const name of ["new", "backup"]) chmodSync(place.path(`ipgate.db.${name}-closed`), 0)
   const left = mkdtempSync(place.path("ipgate.db.backup-"))
   await Bun.write(`${left}/database`, "what a killed server leaves")
-  const next = await place.serve()
+  give(left)
+  const next = await place.serve([], ordinary)
   await next.stop()
+  for (const name of ["new", "backup"]) chmodSync(place.path(`ipgate.db.${name}-closed`), 0o755)
   for (const name of files) expect([name, existsSync(place.path(name))]).toEqual([name, true])
   expect(existsSync(left)).toBe(false)
 })
