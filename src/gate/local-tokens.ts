@@ -58,12 +58,7 @@ export class LocalTokens implements TokenRegistry {
     // In memory first: what follows may fail or take its time, and the token must not count meanwhile.
     book.revoke(name)
     try {
-      return await queue.exclusive(async () => {
-        const outcome = await health.watchWrite(store.revokeToken(name, clock.wall()))
-        // It may have been made by a request that came just before.
-        book.revoke(name)
-        return outcome
-      })
+      return await queue.exclusive(async () => health.watchWrite(store.revokeToken(name, clock.wall())))
     } catch (cause) {
       if (!(cause instanceof GateError)) throw cause
       throw new GateError(
@@ -71,6 +66,9 @@ export class LocalTokens implements TokenRegistry {
         `${cause.message}; the token is refused from now on, but after a restart it would count again: repeat it`,
         { cause },
       )
+    } finally {
+      // Once more, whatever came of it: a request that was there before may have made the token meanwhile.
+      book.revoke(name)
     }
   }
 

@@ -3,12 +3,15 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { loadAllowlist } from "../../src/app/load-allowlist.ts"
 import { assembleWritePath, type WritePath } from "../../src/app/write-path.ts"
+import type { Change } from "../../src/core/change.ts"
 import { GateError } from "../../src/core/errors.ts"
 import type { StoredToken, TokenRequest, TokenUse } from "../../src/core/token.ts"
 import { LibsqlStore } from "../../src/store/libsql-store.ts"
+import type { Committed } from "../../src/store/store.ts"
 import type { Revoked } from "../../src/store/token-store.ts"
 import { digestOfToken, newTokenSecret } from "../../src/token-secret.ts"
 import { FakeClock } from "../support/fake-clock.ts"
+import { network } from "../support/parsed.ts"
 import { temporaryPaths } from "../support/temp-store.ts"
 
 const newPath = temporaryPaths()
@@ -21,30 +24,41 @@ const READ: TokenRequest = {
   lifetimeSeconds: null,
 }
 
-/** The real store, whose writes of tokens fail while a test wants it, before or after they were done. */
+/** The real store, whose writes fail while a test wants it, before or after they were done. */
 class FaultyStore extends LibsqlStore {
   fault: "none" | "refuses" | "late" = "none"
+  /** Which writes have the fault. */
+  faulty: ReadonlyArray<"commit" | "addToken" | "revokeToken" | "recordTokenUses"> = [
+    "addToken",
+    "revokeToken",
+    "recordTokenUses",
+  ]
   readonly savedUses: Array<readonly TokenUse[]> = []
 
+  override commit(changes: readonly Change[]): Promise<Committed> {
+    return this.failing("commit", () => super.commit(changes))
+  }
+
   override addToken(token: StoredToken): Promise<"added" | "conflict"> {
-    return this.failing(() => super.addToken(token))
+    return this.failing("addToken", () => super.addToken(token))
   }
 
   override revokeToken(name: string, at: number): Promise<Revoked> {
-    return this.failing(() => super.revokeToken(name, at))
+    return this.failing("revokeToken", () => super.revokeToken(name, at))
   }
 
   override recordTokenUses(uses: readonly TokenUse[]): Promise<void> {
-    return this.failing(async () => {
+    return this.failing("recordTokenUses", async () => {
       this.savedUses.push(uses)
       await super.recordTokenUses(uses)
     })
   }
 
-  private async failing<T>(write: () => Promise<T>): Promise<T> {
-    if (this.fault === "refuses") throw new GateError("failed", "database failure: the disk is full")
+  private async failing<T>(name: (typeof this.faulty)[number], write: () => Promise<T>): Promise<T> {
+    const fault = this.faulty.includes(name) ? this.fault : "none"
+    if (fault === "refuses") throw new GateError("failed", "database failure: the disk is full")
     const answer = await write()
-    if (this.fault === "late") throw new GateError("unavailable", "the database did not answer within 5 s")
+    if (fault === "late") throw new GateError("unavailable", "the database did not answer within 5 s")
     return answer
   }
 }
@@ -128,6 +142,24 @@ test("a revocation that overtakes the making of its token still ends it", async 
   expect(await revoked).toBe("revoked")
   expect(counts(secret)).toBe(false)
 })
+
+test.each([
+  ["cannot be written", "revokeToken"],
+  ["is withdrawn with a change before it", "commit"],
+] as const)(
+  "a revocation that overtakes the making of its token and %s refuses it all the same",
+  async (_, faulty) => {
+    store.fault = "late"
+    store.faulty = [faulty]
+    const created = path.tokens.create(READ)
+    const changed = path.gate.addPermanent(network("192.0.2.1")).catch(() => {})
+    const revoked = path.tokens.revoke("ci").catch((error: GateError) => error.message)
+    const { secret } = await created
+    expect(await revoked).toContain("is refused from now on")
+    expect(counts(secret)).toBe(false)
+    await changed
+  },
+)
 
 test("the last uses go to the database together, once, and again if that fails", async () => {
   const made = []
