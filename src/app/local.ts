@@ -22,5 +22,10 @@ export async function openLocalGate(
   const { created } = await store.open(clock.wall())
   const { allowlist } = await loadAllowlist(store, clock)
   const { gate, tokens } = await assembleWritePath(store, allowlist, clock, clock.mono())
-  return { gate: gate.as(null, OFFLINE), tokens, created, close: () => store.close() }
+  return {
+    gate: gate.as(null, OFFLINE),
+    tokens: tokens.as(null, OFFLINE),
+    created,
+    close: () => store.close(),
+  }
 }

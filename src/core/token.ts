@@ -55,7 +55,10 @@ export type Token = Omit<StoredToken, "digest"> & { readonly state: TokenState }
 /** The last use of a token. */
 export type TokenUse = { readonly name: string; readonly at: number }
 
-/** Makes, lists and revokes named tokens. Rejects with `GateError`, and with `forbidden` unless the token of the token file asks. */
+/**
+ * Makes, lists and revokes named tokens. Rejects with `GateError`, and with `forbidden` for whoever may not do everything:
+ * no named token makes or ends another one.
+ */
 export interface TokenRegistry {
   /** The one moment at which the secret is told. Rejects with `conflict` for a name that is, or was, in use. */
   create(request: TokenRequest): Promise<{ readonly token: Token; readonly secret: string }>

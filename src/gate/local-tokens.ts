@@ -1,8 +1,10 @@
 // The named tokens where the database is. Nothing else makes or ends one.
 
+import type { Actor } from "../core/change.ts"
 import { type Clock, LATEST_TIME } from "../core/clock.ts"
 import { GateError, invalid } from "../core/errors.ts"
 import type { Page } from "../core/page.ts"
+import { forbidden, mayManageTokens, type Principal } from "../core/principal.ts"
 import {
   explainToken,
   type StoredToken,
@@ -26,9 +28,22 @@ export type LocalTokensParts = {
 }
 
 export class LocalTokens implements TokenRegistry {
-  constructor(private readonly parts: LocalTokensParts) {}
+  constructor(
+    private readonly parts: LocalTokensParts,
+    private readonly by: Actor = null,
+    private readonly principal: Principal | null = null,
+  ) {}
+
+  /**
+   * The same tokens, for this client, and with the powers of this principal: unless those are all there are, every
+   * call rejects with `forbidden`. What has not come from here is for this process itself.
+   */
+  as(by: Actor, principal: Principal): LocalTokens {
+    return new LocalTokens(this.parts, by, principal)
+  }
 
   async create(request: TokenRequest): Promise<{ token: Token; secret: string }> {
+    this.refuseOthers()
     const fault = explainToken(request)
     if (fault !== null) throw invalid(fault)
     const { store, queue, health, book } = this.parts
@@ -46,6 +61,7 @@ export class LocalTokens implements TokenRegistry {
   }
 
   async list({ limit, offset }: Page): Promise<Token[]> {
+    this.refuseOthers()
     const { store, health, book } = this.parts
     const tokens = await health.watchRead(store.tokens())
     // One whose maker gave up waiting is in the database all the same.
@@ -54,6 +70,7 @@ export class LocalTokens implements TokenRegistry {
   }
 
   async revoke(name: string): Promise<"revoked" | "unchanged" | "absent"> {
+    this.refuseOthers()
     const { store, queue, health, book, clock } = this.parts
     // In memory first: what follows may fail or take its time, and the token must not count meanwhile.
     book.revoke(name)
@@ -82,6 +99,11 @@ export class LocalTokens implements TokenRegistry {
     } catch {
       book.giveBack(uses)
     }
+  }
+
+  private refuseOthers(): void {
+    const { principal, by } = this
+    if (principal !== null && !mayManageTokens(principal)) throw forbidden(principal, by)
   }
 
   private stamped(

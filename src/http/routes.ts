@@ -1,8 +1,10 @@
 // Which handler answers which path. Plain data, so that tests and clients call it without a port.
 
+import type { Actor } from "../core/change.ts"
 import type { Credential } from "../core/credential.ts"
 import { GateError } from "../core/errors.ts"
 import type { Gate } from "../core/gate.ts"
+import type { Principal } from "../core/principal.ts"
 import type { TokenRegistry } from "../core/token.ts"
 import type { Log } from "../log/log.ts"
 import { statusToJson } from "../wire/answers.ts"
@@ -31,7 +33,8 @@ export type RouteParts = {
   readonly clients: ClientAddresses
   readonly tokens: BearerTokens
   readonly failures: FailedSenders
-  readonly registry: TokenRegistry
+  /** The tokens, for a client with the powers of a principal. */
+  readonly registry: { as(by: Actor, principal: Principal): TokenRegistry }
   readonly gateFor: GateFor
   readonly log: Log
   /** Told of each decision that threw, before the answer, which is never a yes. */
@@ -131,7 +134,8 @@ function answerAuthorized(
     principal.scope === "self" ? clients.ownAddress(request, peer) : clients.ofApiClient(request, peer)
   const { path, query } = target(request.url)
   const gate = gateFor(by, principal)
-  return answerApi({ request, template, path, query, gate, credential, by, tokens: registry, imports, log })
+  const tokens = registry.as(by, principal)
+  return answerApi({ request, template, path, query, gate, credential, by, tokens, imports, log })
 }
 
 async function status(request: Request, gate: Pick<Gate, "status">): Promise<Response> {

@@ -86,11 +86,7 @@ describe(
         clients: new ClientAddresses(DEFAULT_TRUSTED_PROXIES, "X-Real-IP"),
         tokens: new BearerTokens([]),
         failures: new FailedSenders(new FakeClock()),
-        registry: {
-          create: () => expect.unreachable(),
-          list: () => expect.unreachable(),
-          revoke: () => expect.unreachable(),
-        },
+        registry: { as: () => expect.unreachable() },
         gateFor: () => expect.unreachable(),
         log: silentLog,
       })

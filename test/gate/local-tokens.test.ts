@@ -5,7 +5,8 @@ import { loadAllowlist } from "../../src/app/load-allowlist.ts"
 import { assembleWritePath, type WritePath } from "../../src/app/write-path.ts"
 import type { Change } from "../../src/core/change.ts"
 import { GateError } from "../../src/core/errors.ts"
-import type { StoredToken, TokenRequest, TokenUse } from "../../src/core/token.ts"
+import { OFFLINE, TOKEN_FILE } from "../../src/core/principal.ts"
+import { type StoredToken, TOKEN_SCOPES, type TokenRequest, type TokenUse } from "../../src/core/token.ts"
 import { LibsqlStore } from "../../src/store/libsql-store.ts"
 import type { Committed } from "../../src/store/store.ts"
 import type { Revoked } from "../../src/store/token-store.ts"
@@ -78,6 +79,36 @@ afterEach(() => store.close())
 
 const counts = (secret: string) => path.book.find(digestOfToken(secret).toString("hex")) !== null
 const page = { limit: 100, offset: 0 }
+
+describe("whoever may not do everything", () => {
+  test.each(TOKEN_SCOPES)("makes, sees and ends no token: scope %s", async (scope) => {
+    const { secret } = await path.tokens.create(READ)
+    const tokens = path.tokens.as(null, { name: "one", scope, maxTtlSeconds: 60, within: null })
+    for (const refused of [
+      tokens.create({ ...READ, name: "two" }),
+      tokens.list(page),
+      tokens.revoke("ci"),
+      tokens.revoke("absent"),
+    ]) {
+      await expect(refused).rejects.toMatchObject({
+        code: "forbidden",
+        message: expect.stringContaining("the token one may"),
+      })
+    }
+    expect(await path.tokens.list(page)).toMatchObject([{ name: "ci", state: "active" }])
+    expect(counts(secret)).toBe(true)
+  })
+
+  test.each([TOKEN_FILE, OFFLINE])(
+    "is neither the token of the file nor the command line: $name",
+    async (principal) => {
+      const tokens = path.tokens.as(null, principal)
+      await tokens.create(READ)
+      expect(await tokens.list(page)).toHaveLength(1)
+      expect(await tokens.revoke("ci")).toBe("revoked")
+    },
+  )
+})
 
 describe("a revocation that cannot be written", () => {
   test.each(["refuses", "late"] as const)(

@@ -150,7 +150,7 @@ describe(
           clients: new ClientAddresses(DEFAULT_TRUSTED_PROXIES, "X-Real-IP"),
           tokens: new BearerTokens([TOKEN]),
           failures: new FailedSenders(new FakeClock()),
-          registry: new Proxy({} as TokenRegistry, { get: () => fail }),
+          registry: { as: () => new Proxy({} as TokenRegistry, { get: () => fail }) },
           gateFor: fail,
           log: recording,
           ...parts,

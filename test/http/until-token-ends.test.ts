@@ -38,7 +38,7 @@ test.each([
       clients: new ClientAddresses(DEFAULT_TRUSTED_PROXIES, "X-Real-IP"),
       tokens,
       failures: new FailedSenders(clock),
-      registry: {} as TokenRegistry,
+      registry: { as: () => ({}) as TokenRegistry },
       gateFor: () => ({ export: pieces, backup: pieces }) as unknown as Gate,
       log: lineLog((line) => log.push(line), clock),
     }),
