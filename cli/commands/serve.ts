@@ -17,9 +17,6 @@ import { watchSignals } from "../server-signals.ts"
 
 type Options = Flags & { readonly check?: boolean }
 
-/** Milliseconds for which the database may go without being asked, which happens every five seconds. */
-const DATABASE_TOLERANCE = 30_000
-
 export function serveCommand(env: CommandEnv): Command {
   const command = new Command("serve")
     .summary("run the server")
@@ -86,23 +83,19 @@ async function serve(env: CommandEnv, flags: Flags): Promise<void> {
 
 /** systemd, if it has started this process; otherwise nobody. */
 async function openServiceManager({ process }: CommandEnv, log: Log): Promise<ServiceManager> {
-  if (process.environment.NOTIFY_SOCKET === undefined) return new ServiceManager(process.clock)
+  if (process.environment.NOTIFY_SOCKET === undefined) return new ServiceManager()
   const { openSystemd } = await import("../../src/systemd/sd-notify.ts")
   const systemd = openSystemd()
-  if (!("problem" in systemd)) return new ServiceManager(process.clock, systemd)
+  if (!("problem" in systemd)) return new ServiceManager(systemd)
   log.warn("systemd cannot be told that the server is ready: libsystemd.so.0 is missing", {
     event: "systemd.error",
     cause: systemd.problem,
   })
-  return new ServiceManager(process.clock)
+  return new ServiceManager()
 }
 
 function reportTo(manager: ServiceManager, server: RunningServer, { process }: CommandEnv): void {
   manager.ready(server.summary())
   const interval = watchdogInterval(process.environment, process.processId)
-  if (interval === null) return
-  manager.keepAlive(interval, DATABASE_TOLERANCE, () => ({
-    askedAt: server.databaseAskedAt(),
-    status: server.summary(),
-  }))
+  if (interval !== null) manager.keepAlive(interval, () => server.summary())
 }

@@ -19,8 +19,6 @@ export type RunningServer = {
   apply(policy: ServerPolicy): void
   /** How much is on the lists, in words. */
   summary(): string
-  /** When the database was last asked and answered, well or badly, on the monotonic clock in milliseconds. */
-  databaseAskedAt(): number
   /** Answers what has arrived, closes the database, and ends its thread. */
   stop(): Promise<void>
 }

@@ -155,7 +155,6 @@ export async function startServer(
     // While something is wrong the question is a change, so that a database that only answers is not called well.
     const ask = () =>
       health.ok ? health.watchRead(store.ping()) : health.watchRead(health.watchWrite(store.probe()))
-    let askedAt = clock.mono()
     let wasOk = true
     let isAsked = false
     const pinging = setInterval(async () => {
@@ -167,7 +166,6 @@ export async function startServer(
         (error: unknown) => error,
       )
       isAsked = false
-      askedAt = clock.mono()
       if (health.ok !== wasOk) logHealth(health.ok, problem, log)
       wasOk = health.ok
     }, PING_INTERVAL)
@@ -186,7 +184,6 @@ export async function startServer(
         refusals.enable(logRefusals)
       },
       summary: () => `${allowlist.permanentCount} permanent, ${allowlist.temporaryCount} temporary`,
-      databaseAskedAt: () => askedAt,
       stop: async () => {
         clearInterval(pinging)
         refusals.stop()

@@ -1,7 +1,5 @@
 // What the service manager is told: that the server is ready, that it reloads, that it stops, and that it is alive.
 
-import type { Clock } from "../core/clock.ts"
-
 type Environment = Readonly<Record<string, string | undefined>>
 
 /** The way to the manager; see sd_notify(3). */
@@ -38,10 +36,7 @@ export function passesSockets({ LISTEN_FDS, LISTEN_PID }: Environment, processId
 export class ServiceManager {
   private timer: Timer | null = null
 
-  constructor(
-    private readonly clock: Clock,
-    private readonly notify: Notify = NOBODY,
-  ) {}
+  constructor(private readonly notify: Notify = NOBODY) {}
 
   ready(status: string): void {
     this.notify.send(`READY=1\nSTATUS=${inLine(status)}`)
@@ -58,20 +53,12 @@ export class ServiceManager {
   }
 
   /**
-   * Sends signs of life from the loop that answers the requests, so a loop that hangs sends none. None is sent either
-   * when the database was not even asked for `tolerance` milliseconds; a database that was asked and fails is no reason
-   * to end a server whose decisions go on from memory. `state` is asked each time.
+   * Sends a sign of life now and every `interval` milliseconds, from the loop that answers the requests, so a loop that
+   * hangs sends none. The database has no say: whether it fails or works for minutes on an import, the decisions go on
+   * from memory. `status` is asked each time.
    */
-  keepAlive(
-    interval: number,
-    tolerance: number,
-    state: () => { readonly askedAt: number; readonly status: string },
-  ): void {
-    const sign = () => {
-      const { askedAt, status } = state()
-      if (this.clock.mono() - askedAt > tolerance) return
-      this.notify.send(`WATCHDOG=1\nSTATUS=${inLine(status)}`)
-    }
+  keepAlive(interval: number, status: () => string): void {
+    const sign = () => this.notify.send(`WATCHDOG=1\nSTATUS=${inLine(status())}`)
     sign()
     this.timer ??= setInterval(sign, interval)
   }
