@@ -4,7 +4,7 @@ import { formatDuration } from "../../src/core/duration.ts"
 import type { RefusedEntry } from "../../src/core/gate.ts"
 import { ago, remaining, shortTime } from "../times.ts"
 import type { ActiveEntry } from "./active-entries.ts"
-import { cellsOf, column, cut, rightColumn } from "./cells.ts"
+import { column, cut, rightColumn } from "./cells.ts"
 import type { LogRow, Model, Pane } from "./model.ts"
 
 /** How a piece of text looks. Whatever it tells stands in the text as well. */
@@ -199,9 +199,4 @@ function cell(text: string, width: number, tone: Tone): Span {
 
 function heading(cells: ReadonlyArray<readonly [text: string, width: number]>): Span[] {
   return cells.map(([text, width]) => cell(text, width, "heading"))
-}
-
-/** The cells that spans take together. */
-export function cellsOfSpans(spans: readonly Span[]): number {
-  return spans.reduce((sum, { text }) => sum + cellsOf(text), 0)
 }

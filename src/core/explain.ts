@@ -1,4 +1,4 @@
-// Why a text is no address or no network, in a sentence for the person who wrote it. Asked only after parse said null.
+// Why a text is no network, in a sentence for the person who wrote it. Asked only after parse said null.
 
 import { Address } from "./address.ts"
 import { Network, splitNetwork } from "./network.ts"
@@ -24,13 +24,6 @@ export function explainNetwork(text: string): string {
     }
   }
   return `${quoted(text)} is not an IP address or CIDR${hint(text)}`
-}
-
-/** The reason why `Address.parse(text)` is `null`. */
-export function explainAddress(text: string): string {
-  if (splitNetwork(text) !== null) return `${quoted(text)} is a network; give a single IP address`
-  if (text.includes("/")) return `${quoted(text)} is not an IP address: leave out the slash and what follows`
-  return `${quoted(text)} is not an IP address${hint(text)}`
 }
 
 function hint(text: string): string {

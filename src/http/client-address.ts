@@ -14,8 +14,6 @@ export type TrustedProxies = { readonly networks: readonly Network[]; readonly u
 
 const LOOPBACK = ["127.0.0.0/8", "::1"].flatMap((text) => Network.parse(text) ?? [])
 
-export const DEFAULT_TRUSTED_PROXIES: TrustedProxies = { networks: LOOPBACK, unixSocket: true }
-
 /** A gate sees few proxies; this many verdicts about peers are remembered. */
 const REMEMBERED_PEERS = 1024
 

@@ -54,8 +54,3 @@ export class LevelledLog implements Log {
     }
   }
 }
-
-/** Lines such as `2026-11-21T13:05:02.000Z warn message key=value`. */
-export function lineLog(write: (line: string) => void, clock: Clock): LevelledLog {
-  return new LevelledLog({ format: "text", level: "info", write, clock })
-}

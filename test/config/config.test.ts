@@ -5,9 +5,9 @@ import { type Config, explainConfig } from "../../src/config/config.ts"
 import { ConfigError } from "../../src/config/config-error.ts"
 import { CONFIG_KEYS, type ConfigKey, flagNameOf, type KeyName } from "../../src/config/keys.ts"
 import type { Environment, Flags } from "../../src/config/settings.ts"
-import { DEFAULT_TRUSTED_PROXIES } from "../../src/http/client-address.ts"
 import { formatListenAddress } from "../../src/listen-address.ts"
 import { fault } from "../faults/fault.ts"
+import { network } from "../support/parsed.ts"
 
 const SYSTEM_FILE = "/etc/ipgate/ipgate.toml"
 const HOME = "/home/gate"
@@ -78,7 +78,7 @@ describe("without anything said", () => {
     tokenFile: null,
     token: null,
     listen: [{ kind: "tcp", hostname: "127.0.0.1", port: 8765 }],
-    trustedProxies: DEFAULT_TRUSTED_PROXIES,
+    trustedProxies: { networks: [network("127.0.0.0/8"), network("::1")], unixSocket: true },
     clientIpHeader: "X-Real-IP",
     socketMode: 0o660,
     socketGroup: null,

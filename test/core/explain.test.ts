@@ -1,9 +1,8 @@
-// The sentences about text that is no address or no network: what they name, and that they are safe to show.
+// The sentences about text that is no network: what they name, and that they are safe to show.
 
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { Address } from "../../src/core/address.ts"
-import { explainAddress, explainNetwork } from "../../src/core/explain.ts"
+import { explainNetwork } from "../../src/core/explain.ts"
 import { Network } from "../../src/core/network.ts"
 import { isPrintable, quoted } from "../../src/core/printable.ts"
 import { fault } from "../faults/fault.ts"
@@ -95,27 +94,6 @@ describe("explainNetwork", () => {
   })
 })
 
-describe("explainAddress", () => {
-  test.each([
-    ["", '"" is not an IP address: it is empty'],
-    ["1.2.3.4/32", '"1.2.3.4/32" is a network; give a single IP address'],
-    ["10.0.0.5/8", '"10.0.0.5/8" is a network; give a single IP address'],
-    ["example.com", '"example.com" is not an IP address'],
-    ["1.2.3.4:80", '"1.2.3.4:80" is not an IP address: remove the port'],
-    ["::1%lo", '"::1%lo" is not an IP address: remove the zone id after the address'],
-  ])("%j", (input, message) => {
-    expect(Address.parse(input)).toBeNull()
-    expect(explainAddress(input)).toBe(message)
-  })
-
-  test.each(["10.0.0.0/33", "::/129", "::ffff:1.2.3.4/129", "1.2.3.4/", "1.2.3.4/032"])(
-    "%s is not called a network",
-    (input) => {
-      expect(explainAddress(input)).toStartWith(`"${input}" is not an IP address`)
-    },
-  )
-})
-
 describe("every message", () => {
   test.each(CORPUS.filter((row) => !row.valid).map((row) => [row.input.slice(0, 60), row.input]))(
     "of the corpus is one safe line: %j",
@@ -130,10 +108,9 @@ describe("every message", () => {
   })
 
   function expectSafe(input: string): void {
-    for (const message of [explainNetwork(input), explainAddress(input)]) {
-      expect(message.startsWith(`${quoted(input)} `)).toBe(true)
-      expect(isPrintable(message)).toBe(true)
-      expect(message.length).toBeLessThan(800)
-    }
+    const message = explainNetwork(input)
+    expect(message.startsWith(`${quoted(input)} `)).toBe(true)
+    expect(isPrintable(message)).toBe(true)
+    expect(message.length).toBeLessThan(800)
   }
 })

@@ -7,7 +7,6 @@ import { GateError } from "../../src/core/errors.ts"
 import type { Gate } from "../../src/core/gate.ts"
 import type { Send } from "../../src/gate/authorized-requests.ts"
 import { RemoteGate } from "../../src/gate/remote-gate.ts"
-import { DEFAULT_TRUSTED_PROXIES } from "../../src/http/client-address.ts"
 import type { Routes } from "../../src/http/routes.ts"
 import { formatListenAddress } from "../../src/listen-address.ts"
 import { watchAnswers } from "../contract/watched.ts"
@@ -15,6 +14,7 @@ import { FakeClock } from "../support/fake-clock.ts"
 import { dispatcher, silentLog, TOKEN } from "../support/gate-openers.ts"
 import { network } from "../support/parsed.ts"
 import { temporaryPaths } from "../support/temp-store.ts"
+import { DEFAULT_TRUSTED_PROXIES } from "../support/trusted-proxies.ts"
 
 const newPath = temporaryPaths()
 const IP = network("192.0.2.1")

@@ -5,12 +5,7 @@ import { Allowlist } from "../../src/core/allowlist.ts"
 import { DecisionCounters } from "../../src/core/decision-counters.ts"
 import { RefusedClients } from "../../src/core/refused-clients.ts"
 import { authorize, authorizeAny, decideBy } from "../../src/http/auth.ts"
-import {
-  CLIENT_IP_HEADERS,
-  ClientAddresses,
-  type ClientIpHeader,
-  DEFAULT_TRUSTED_PROXIES,
-} from "../../src/http/client-address.ts"
+import { CLIENT_IP_HEADERS, ClientAddresses, type ClientIpHeader } from "../../src/http/client-address.ts"
 import { fault } from "../faults/fault.ts"
 import { ADDRESS_ROWS } from "../support/corpus.ts"
 import { FakeClock } from "../support/fake-clock.ts"
@@ -18,6 +13,7 @@ import { network } from "../support/parsed.ts"
 import { seeded } from "../support/prng.ts"
 import { allBytes, ask, type RawAnswer, RawConnection, requestText } from "../support/raw-http.ts"
 import { type RunningServer, runServer } from "../support/running-server.ts"
+import { DEFAULT_TRUSTED_PROXIES } from "../support/trusted-proxies.ts"
 
 const LISTED = "192.0.2.7"
 const OTHER = "192.0.2.8"

@@ -4,17 +4,13 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { mkdtempSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import {
-  ClientAddresses,
-  type ClientIpHeader,
-  DEFAULT_TRUSTED_PROXIES,
-  type TrustedProxies,
-} from "../../src/http/client-address.ts"
+import { ClientAddresses, type ClientIpHeader, type TrustedProxies } from "../../src/http/client-address.ts"
 import type { Peer } from "../../src/http/guard.ts"
 import { fault } from "../faults/fault.ts"
 import { network } from "../support/parsed.ts"
 import { ask, requestText } from "../support/raw-http.ts"
 import { ANY_PORT, type RunningServer, runServer } from "../support/running-server.ts"
+import { DEFAULT_TRUSTED_PROXIES } from "../support/trusted-proxies.ts"
 
 const trusting = (...texts: readonly string[]): TrustedProxies => ({
   networks: texts.filter((text) => text !== "unix").map(network),

@@ -2,10 +2,11 @@
 
 import { describe, expect, test } from "bun:test"
 import { join } from "node:path"
-import { ClientAddresses, DEFAULT_TRUSTED_PROXIES } from "../../src/http/client-address.ts"
+import { ClientAddresses } from "../../src/http/client-address.ts"
 import { onlyLocalPeers } from "../../src/http/local-peers.ts"
 import { parseListenAddress } from "../../src/listen-address.ts"
 import { network } from "../support/parsed.ts"
+import { DEFAULT_TRUSTED_PROXIES } from "../support/trusted-proxies.ts"
 
 const MODULE = join(import.meta.dir, "../../src/http/local-peers.ts")
 

@@ -1,9 +1,10 @@
 // The log: one line an event, whatever the event contains.
 
 import { describe, expect, test } from "bun:test"
-import { type LogFields, lineLog } from "../../src/log/log.ts"
+import type { LogFields } from "../../src/log/log.ts"
 import { fault } from "../faults/fault.ts"
 import { FakeClock } from "../support/fake-clock.ts"
+import { lineLog } from "../support/line-log.ts"
 
 function lines(use: (log: ReturnType<typeof lineLog>, clock: FakeClock) => void): string[] {
   const written: string[] = []

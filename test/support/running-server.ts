@@ -5,11 +5,11 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type ServerConfig, startServer } from "../../src/app/server.ts"
 import type { Clock } from "../../src/core/clock.ts"
-import { DEFAULT_TRUSTED_PROXIES } from "../../src/http/client-address.ts"
 import { formatListenAddress, type ListenAddress } from "../../src/listen-address.ts"
-import { lineLog } from "../../src/log/log.ts"
 import { watchAnswers } from "../contract/watched.ts"
 import { FakeClock } from "./fake-clock.ts"
+import { lineLog } from "./line-log.ts"
+import { DEFAULT_TRUSTED_PROXIES } from "./trusted-proxies.ts"
 
 /** The token of a test server that is not given others. */
 export const TOKEN = "a-token-for-tests-of-48-characters-0123456789ab!"
