@@ -4,7 +4,7 @@ import { openRemoteGate, openRemoteTokens } from "../src/app/remote.ts"
 import type { Config } from "../src/config/config.ts"
 import type { Gate } from "../src/core/gate.ts"
 import type { TokenRegistry } from "../src/core/token.ts"
-import { checkToken, readTokenFile } from "../src/token-file.ts"
+import { clientToken } from "./client-token.ts"
 import type { GlobalOptions, ProcessEnv } from "./command-env.ts"
 import { UsageError } from "./exit.ts"
 
@@ -41,15 +41,4 @@ export async function connect(
     madeDatabaseAt: null,
     close: async () => {},
   }
-}
-
-/** The token to show: of the named file or variable, else of the files that a server on this machine makes. */
-function clientToken(config: Config, { readFile }: ProcessEnv): string {
-  if (config.tokenFile === null && config.token !== null) {
-    checkToken(config.token, "IPGATE_TOKEN")
-    return config.token
-  }
-  const known = [`${config.stateDirectory}/api-token`, "/var/lib/ipgate/api-token", "/etc/ipgate/api-token"]
-  const path = config.tokenFile ?? known.find((path) => readFile(path) !== null) ?? (known[0] as string)
-  return readTokenFile(path)[0] as string
 }

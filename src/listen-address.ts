@@ -1,6 +1,7 @@
 // Where a server listens: host and port, or a unix socket.
 
 import { Address } from "./core/address.ts"
+import { LOOPBACK } from "./core/loopback.ts"
 import { Network } from "./core/network.ts"
 
 export type ListenAddress =
@@ -20,8 +21,6 @@ export function parseListenAddress(text: string): ListenAddress | null {
   if (match[1] !== undefined ? !isAddress : !isAddress && hostname !== "localhost") return null
   return { kind: "tcp", hostname, port: Number(match[3]) }
 }
-
-const LOOPBACK = ["127.0.0.0/8", "::1"].flatMap((text) => Network.parse(text) ?? [])
 
 /** True if only this machine can reach the address. */
 export function isLocal(listen: ListenAddress): boolean {

@@ -1,8 +1,7 @@
 // What the value of an option or an argument can be, by the name that its definition gives it: `<file>`, `<duration>`.
 
 import { Argument, type Command, type Option } from "commander"
-import type { Config } from "../../src/config/config.ts"
-import { LOG_LEVELS } from "../../src/log/log-levels.ts"
+import { CHOICES } from "../../src/config/choices.ts"
 import { PROXIES } from "../proxy/proxies.ts"
 
 /** `entries` are those of the lists of the running server, `tokens` the names of its tokens. */
@@ -17,17 +16,14 @@ const KINDS: Readonly<Record<string, Values>> = {
   duration: ["30m", "1h", "8h", "1d", "7d"],
 }
 
-const FORMATS: ReadonlyArray<Config["logFormat"]> = ["auto", "journal", "text", "json"]
-const HEADERS: ReadonlyArray<Config["clientIpHeader"]> = ["X-Real-IP", "X-Forwarded-For"]
-
 /** Values that a definition tells only in its words, by the command, or by the option wherever it is. */
 const NAMED: Readonly<Record<string, Values>> = {
   proxy: PROXIES.map(({ name }) => name),
-  "--client-ip-header": HEADERS,
+  "--client-ip-header": CHOICES["auth.client_ip_header"],
   "--db": "files",
-  "--log-level": LOG_LEVELS,
-  "--log-format": FORMATS,
-  "--log-refusals": ["summary", "none"],
+  "--log-level": CHOICES["log.level"],
+  "--log-format": CHOICES["log.format"],
+  "--log-refusals": CHOICES["log.refusals"],
   revoke: "tokens",
   // What is on a list needs no allowing.
   allow: [],

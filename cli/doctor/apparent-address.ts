@@ -1,11 +1,10 @@
 // Is the address that ipgate was told the client's, or that of something that stands in between?
 
 import type { Address } from "../../src/core/address.ts"
+import { LOOPBACK } from "../../src/core/loopback.ts"
 import { Network } from "../../src/core/network.ts"
 
 const networks = (...texts: readonly string[]) => texts.flatMap((text) => Network.parse(text) ?? [])
-
-const LOOPBACK = networks("127.0.0.0/8", "::1")
 
 /** Out of these Docker, Podman and their virtual machines give a gateway its address, which ends with 1. */
 const CONTAINER_NETWORKS = networks(
@@ -16,17 +15,18 @@ const CONTAINER_NETWORKS = networks(
   "fc00::/7",
 )
 
-const PRIVATE = networks(
-  "10.0.0.0/8",
-  "172.16.0.0/12",
-  "192.168.0.0/16",
-  "100.64.0.0/10",
-  "169.254.0.0/16",
-  "127.0.0.0/8",
-  "::1",
-  "fc00::/7",
-  "fe80::/10",
-)
+const PRIVATE = [
+  ...LOOPBACK,
+  ...networks(
+    "10.0.0.0/8",
+    "172.16.0.0/12",
+    "192.168.0.0/16",
+    "100.64.0.0/10",
+    "169.254.0.0/16",
+    "fc00::/7",
+    "fe80::/10",
+  ),
+]
 
 /** Addresses of gateways that are worth a look in the lists, when a client is let in that nobody has allowed. */
 export const USUAL_GATEWAYS: readonly Network[] = networks(

@@ -1,5 +1,7 @@
 // The headers in which a client may claim an address, and the ways in which it may write them.
 
+import { CHOICES } from "../../src/config/choices.ts"
+
 /** Every name in which some proxy, CDN or application carries a client's address. */
 const NAMES = [
   "X-Real-IP",
@@ -29,7 +31,7 @@ const NAMES = [
 ] as const
 
 /** Those that ipgate can be told to read. */
-const READ = ["X-Real-IP", "X-Forwarded-For"] as const
+const READ = CHOICES["auth.client_ip_header"]
 
 export type Forgery = {
   /** `X-Real-IP, doubled` */

@@ -6,8 +6,9 @@ import type { Config } from "../../src/config/config.ts"
 import { DEFAULT_LISTEN } from "../../src/config/keys.ts"
 import { GateError } from "../../src/core/errors.ts"
 import type { Gate } from "../../src/core/gate.ts"
-import { checkToken, readTokenFile, TokenError } from "../../src/token-file.ts"
+import { TokenError } from "../../src/token-file.ts"
 import { STATUS_PATH } from "../../src/wire/paths.ts"
+import { clientToken } from "../client-token.ts"
 import type { CommandEnv } from "../command-env.ts"
 import { hostAndPort, reachable } from "../proxy/where.ts"
 import type { Finding, FindingCode } from "./finding.ts"
@@ -69,13 +70,7 @@ type Report = (code: FindingCode, message: string, ...change: readonly (string |
 
 function examineToken({ process }: CommandEnv, config: Config, report: Report): void {
   try {
-    if (config.tokenFile === null && config.token !== null) {
-      checkToken(config.token, "IPGATE_TOKEN")
-      return
-    }
-    const known = [`${config.stateDirectory}/api-token`, "/var/lib/ipgate/api-token", "/etc/ipgate/api-token"]
-    const path = config.tokenFile ?? known.find((one) => process.readFile(one) !== null) ?? known[0]
-    readTokenFile(path as string)
+    clientToken(config, process)
   } catch (error) {
     if (!(error instanceof TokenError)) throw error
     const change = 'token_file = "/path/to/api-token"  under [auth], or --token-file'

@@ -3,7 +3,8 @@
 import type { ClientIpHeader, TrustedProxies } from "../http/client-address.ts"
 import type { ListenAddress } from "../listen-address.ts"
 import type { LogFormat } from "../log/log-formats.ts"
-import { LOG_LEVELS, type LogLevel } from "../log/log-levels.ts"
+import type { LogLevel } from "../log/log-levels.ts"
+import { CHOICES } from "./choices.ts"
 import { ConfigError } from "./config-error.ts"
 import { CONFIG_KEYS, type ConfigKey, DEFAULT_LISTEN, type KeyName } from "./keys.ts"
 import { type ConfigSources, type Environment, findSettings, type Settings } from "./settings.ts"
@@ -125,9 +126,9 @@ function meaning({ env, userId, isSocket }: ConfigSources, settings: Settings, p
     idleTimeout: idleTimeout(text("server.idle_timeout"), problems),
     trustedProxies: trustedProxies(list("auth.trusted_proxies"), problems),
     clientIpHeader: clientIpHeader(text("auth.client_ip_header"), problems),
-    logLevel: oneOf("log.level", LOG_LEVELS, text("log.level"), problems),
-    logFormat: oneOf("log.format", ["auto", "journal", "text", "json"], text("log.format"), problems),
-    logRefusals: oneOf("log.refusals", ["summary", "none"], text("log.refusals"), problems) === "summary",
+    logLevel: oneOf("log.level", CHOICES["log.level"], text("log.level"), problems),
+    logFormat: oneOf("log.format", CHOICES["log.format"], text("log.format"), problems),
+    logRefusals: oneOf("log.refusals", CHOICES["log.refusals"], text("log.refusals"), problems) === "summary",
     metricsListen: metricsAddress(text("metrics.listen"), listen, problems),
     stateDirectory,
   }

@@ -4,8 +4,9 @@ import { formatDuration, parseDuration } from "../core/duration.ts"
 import { explainNetwork } from "../core/explain.ts"
 import { Network } from "../core/network.ts"
 import { quoted } from "../core/printable.ts"
-import { CLIENT_IP_HEADERS, type ClientIpHeader, type TrustedProxies } from "../http/client-address.ts"
+import type { ClientIpHeader, TrustedProxies } from "../http/client-address.ts"
 import { formatListenAddress, isLocal, type ListenAddress, parseListenAddress } from "../listen-address.ts"
+import { CHOICES } from "./choices.ts"
 
 type Text = { readonly value: string; readonly where: string }
 type List = { readonly value: readonly string[]; readonly where: string }
@@ -87,9 +88,10 @@ export function trustedProxies({ value, where }: List, problems: string[]): Trus
 }
 
 export function clientIpHeader({ value, where }: Text, problems: string[]): ClientIpHeader {
-  const header = CLIENT_IP_HEADERS.find((known) => known.toLowerCase() === value.toLowerCase())
+  const headers = CHOICES["auth.client_ip_header"]
+  const header = headers.find((known) => known.toLowerCase() === value.toLowerCase())
   if (header !== undefined) return header
-  problems.push(`${where}: client_ip_header is ${quoted(value)}: use ${CLIENT_IP_HEADERS.join(" or ")}`)
+  problems.push(`${where}: client_ip_header is ${quoted(value)}: use ${headers.join(" or ")}`)
   return "X-Real-IP"
 }
 

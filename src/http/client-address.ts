@@ -1,6 +1,7 @@
 // Which address is the client? Only a trusted proxy is believed, and only one header of it.
 
 import { Address } from "../core/address.ts"
+import { LOOPBACK } from "../core/loopback.ts"
 import { Network } from "../core/network.ts"
 import type { Peer } from "./guard.ts"
 
@@ -11,8 +12,6 @@ export type ClientIpHeader = (typeof CLIENT_IP_HEADERS)[number]
 
 /** Who may name the client. The unix socket is guarded by the permissions of its file. */
 export type TrustedProxies = { readonly networks: readonly Network[]; readonly unixSocket: boolean }
-
-const LOOPBACK = ["127.0.0.0/8", "::1"].flatMap((text) => Network.parse(text) ?? [])
 
 /** A gate sees few proxies; this many verdicts about peers are remembered. */
 const REMEMBERED_PEERS = 1024

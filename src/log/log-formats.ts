@@ -11,7 +11,9 @@ export type LogRecord = {
   readonly fields: Readonly<Record<string, unknown>>
 }
 
-export type LogFormat = "journal" | "text" | "json"
+export const LOG_FORMAT_NAMES = ["journal", "text", "json"] as const
+
+export type LogFormat = (typeof LOG_FORMAT_NAMES)[number]
 
 /** One line without its line feed, whatever the record holds. */
 export const LOG_FORMATS: Readonly<Record<LogFormat, (record: LogRecord) => string>> = {
