@@ -6,7 +6,7 @@ import type { Clock, Moment } from "./clock.ts"
 import type { Coverage, Match } from "./gate.ts"
 import { Network, type Prefix } from "./network.ts"
 import { NetworkIndex } from "./network-index.ts"
-import { type Grant, TemporaryGrants } from "./temporary-grants.ts"
+import { type HeldGrant, TemporaryGrants } from "./temporary-grants.ts"
 
 // The value of a network in the index: the sign bit says that it is on the permanent list, the other bits hold the
 // place of its temporary grant plus one. So one look-up answers for both lists.
@@ -97,14 +97,14 @@ export class Allowlist {
   }
 
   /** The temporary grant of exactly this network, if it has ended and nobody has recorded that yet. */
-  endedGrant(network: Network): Grant | null {
+  endedGrant(network: Network): HeldGrant | null {
     const place = (this.index.get(network) & PLACE) - 1
     if (place < 0 || this.grants.isActive(place)) return null
     return { network, expiresAt: this.grants.expiresAt(place) }
   }
 
   /** Up to `most` grants that have ended and are still held. */
-  endedGrants(most: number): Grant[] {
+  endedGrants(most: number): HeldGrant[] {
     return this.grants.ended(most)
   }
 

@@ -10,8 +10,8 @@ const MANY = 10_000
 /** Milliseconds for which their number is believed. */
 const BELIEVED = 1_000
 
-/** The deadline of an entry, by the wall clock, and its network. */
-export type Grant = { readonly network: Network; readonly expiresAt: number }
+/** A temporary entry as it is held here: its network, and its deadline by the wall clock. */
+export type HeldGrant = { readonly network: Network; readonly expiresAt: number }
 
 /**
  * An entry ends at the earlier of two deadlines: the wall-clock time that was promised, and the same distance on the
@@ -89,7 +89,7 @@ export class TemporaryGrants {
    * Up to `most` grants that have ended and are still held, in no particular order. One that was seen here never
    * becomes active again.
    */
-  ended(most: number): Grant[] {
+  ended(most: number): HeldGrant[] {
     const places: number[] = []
     this.eachEnded((place) => {
       if (places.length < most) places.push(place)

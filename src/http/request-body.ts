@@ -23,7 +23,7 @@ export class BodyTooLarge extends Error {
 }
 
 /** A request with the token that it has shown. */
-export type Shown = { readonly request: Request; readonly credential: Credential }
+export type AuthorizedRequest = { readonly request: Request; readonly credential: Credential }
 
 /**
  * Throws `BodyTooLarge` as soon as more than `most` bytes are announced or have come, and `invalid` if the connection
@@ -31,7 +31,7 @@ export type Shown = { readonly request: Request; readonly credential: Credential
  * as long as its sender wants, so it is worth nothing (`TokenEnded`) if the token has ended meanwhile.
  */
 export async function readBody(
-  { request, credential }: Shown,
+  { request, credential }: AuthorizedRequest,
   most: number,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const announced = request.headers.get("Content-Length")
@@ -67,8 +67,10 @@ async function readChunks(request: Request, most: number): Promise<Uint8Array<Ar
 }
 
 /** Throws as `readBody` does, and `invalid` for anything but one JSON object. The content type does not matter. */
-export async function readJsonBody(shown: Shown): Promise<Readonly<Record<string, unknown>>> {
-  const bytes = await readBody(shown, LARGEST_BODY)
+export async function readJsonBody(
+  authorized: AuthorizedRequest,
+): Promise<Readonly<Record<string, unknown>>> {
+  const bytes = await readBody(authorized, LARGEST_BODY)
   try {
     return parseJsonObject(bytes)
   } catch (cause) {
