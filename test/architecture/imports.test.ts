@@ -1,7 +1,9 @@
 // Which file may import which: each rule with its reason, so that whoever breaks one learns what would be lost.
 
 import { describe, expect, test } from "bun:test"
-import { type Import, importsOf, loadedWith, sourceFiles } from "./source-files.ts"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { type Import, importsOf, loadedWith, ROOT, sourceFiles } from "./source-files.ts"
 
 const files = sourceFiles("src", "cli")
 const imports = files.flatMap(importsOf)
@@ -109,7 +111,7 @@ const RULES: readonly Rule[] = [
   },
   {
     of: "src/systemd/",
-    may: ["src/core/", "bun:ffi"],
+    may: ["bun:ffi"],
     because: "the service manager is told how the server is, and has no part in it",
   },
   {
@@ -274,6 +276,34 @@ describe("a folder imports only what it may", () => {
         (to.startsWith("cli/") && !from.startsWith("cli/")),
     )
     expect(listed(wrong)).toEqual([])
+  })
+})
+
+describe("the table of the map", () => {
+  const map = readFileSync(join(ROOT, "src/README.md"), "utf8")
+  const rows = [...map.matchAll(/^\| (`.*?`) *\|[^|]*\|([^|]*)\|/gm)].map(([, of = "", cell = ""]) => ({
+    of: namesIn(of),
+    cell: namesIn(cell),
+  }))
+
+  /** What stands in backticks and is a folder or a file: `store`, `app/remote.ts`, `../cli`. */
+  function namesIn(cell: string): string[] {
+    return [...cell.matchAll(/`((?:\.\.\/)?[a-z-]+(?:\/[a-z-]+)*(?:\.ts)?)`/g)].map(([, name = ""]) => name)
+  }
+
+  /** The folder of src that holds a file, or the file if it lies beside the folders; `../cli` for the commands. */
+  const placeOf = (path: string) =>
+    /^(\.\.\/)?cli\b/.test(path) ? "../cli" : (path.replace(/^src\//, "").split("/")[0] as string)
+  const sorted = (names: readonly string[]) => [...new Set(names)].sort()
+
+  test("has every folder and file of src, and the commands", () => {
+    expect(sorted(rows.flatMap(({ of }) => of))).toEqual(sorted(files.map(({ path }) => placeOf(path))))
+  })
+
+  test.each(rows)("says what $of imports: $cell", ({ of, cell }) => {
+    const own = imports.filter(({ from, to }) => of.includes(placeOf(from)) && to.startsWith("src/"))
+    const others = own.map(({ to }) => placeOf(to)).filter((place) => !of.includes(place))
+    if (!cell.includes("src")) expect(sorted(others)).toEqual(sorted(cell.map(placeOf)))
   })
 })
 
