@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { readFileSync } from "node:fs"
 import { fault } from "../faults/fault.ts"
 import { Workplace } from "../support/binary.ts"
+import { FrozenThread, threadsOf } from "../support/frozen-thread.ts"
 import { NotifySocket } from "../support/notify-socket.ts"
 
 setDefaultTimeout(60_000)
@@ -16,7 +17,8 @@ afterEach(() => place[Symbol.asyncDispose]())
 
 /** Long enough for many signs of life in between, and no sign of life is late by so much. */
 const WATCHDOG = { WATCHDOG_USEC: "600000" }
-const isAlive = (message: string) => message.startsWith("WATCHDOG=1")
+const SIGN = "WATCHDOG=1"
+const isAlive = (message: string) => message.startsWith(SIGN)
 
 describe(
   fault(
@@ -97,24 +99,49 @@ describe(
 )
 
 describe(
-  fault("P-08", "a server that is frozen and woken", "signs of life only from the loop that serves"),
+  fault(
+    "P-08",
+    "the loop of a server stands still while its other threads run, and then its database while the loop runs",
+    "signs of life from the loop that decides, and from nothing else",
+  ),
   () => {
-    test("come while it serves, stop while it hangs, and come again", async () => {
+    test("come while the loop runs, stop while it alone stands still, and come again", async () => {
       await using manager = await NotifySocket.open(place.path("notify"))
       const server = await place.serve([], { env: { NOTIFY_SOCKET: manager.name, ...WATCHDOG } })
-      const alive = () => manager.messages.filter(isAlive).length
+      const alive = () => manager.count(SIGN)
       await manager.until(() => alive() >= 3)
       expect(manager.messages.find(isAlive)).toBe("WATCHDOG=1 | STATUS=0 permanent, 0 temporary")
 
-      server.signal("SIGSTOP")
-      // What was on its way has arrived when the receiver is silent for longer than the manager would wait.
-      await Bun.sleep(600)
-      const frozen = alive()
-      await Bun.sleep(1500)
-      expect(alive()).toBe(frozen)
-
-      server.signal("SIGCONT")
+      let frozen: number
+      {
+        await using _loop = await FrozenThread.freeze(server.pid)
+        // What was on its way has arrived when the receiver is silent for longer than the manager would wait.
+        await Bun.sleep(600)
+        frozen = alive()
+        await Bun.sleep(1500)
+        expect(alive()).toBe(frozen)
+        const threads = threadsOf(server.pid)
+        expect(threads.length).toBeGreaterThan(3)
+        expect(threads.filter(({ isFrozen }) => isFrozen).map(({ id }) => id)).toEqual([server.pid])
+      }
       await manager.until(() => alive() >= frozen + 2)
+      expect(await server.stop()).toBe(0)
+    })
+
+    test("come while the thread of the database stands still, because decisions go on", async () => {
+      await using manager = await NotifySocket.open(place.path("notify"))
+      const server = await place.serve([], { env: { NOTIFY_SOCKET: manager.name, ...WATCHDOG } })
+      const alive = () => manager.count(SIGN)
+      {
+        const [database = -1, ...others] = threadsOf(server.pid).flatMap(({ id, name }) =>
+          name === "Worker" ? [id] : [],
+        )
+        expect(others).toEqual([])
+        await using _database = await FrozenThread.freeze(database)
+        const before = alive()
+        await manager.until(() => alive() >= before + 5)
+        expect(await server.decision("203.0.113.7")).toBe(401)
+      }
       expect(await server.stop()).toBe(0)
     })
 
