@@ -47,19 +47,14 @@ test("a byte too many is refused when it comes", async () => {
   expect(await refused.catch((error) => error)).toBeInstanceOf(BodyTooLarge)
 })
 
-test("a body in a great many pieces keeps none of them", async () => {
-  const MANY = 20_000
-  const pieces: WeakRef<Uint8Array>[] = []
-  let alive = 0
-  function* many() {
-    for (let i = 0; i < MANY; i++) {
-      const piece = new Uint8Array([10])
-      pieces.push(new WeakRef(piece))
+test("a body in a great many pieces keeps none of them: each is copied before the next one is asked for", async () => {
+  function* inOneBuffer() {
+    const piece = new Uint8Array(1)
+    for (const byte of text) {
+      // What was kept of the piece before is another byte from here on.
+      piece[0] = byte
       yield piece
     }
-    Bun.gc(true)
-    alive = pieces.filter((piece) => piece.deref() !== undefined).length
   }
-  expect(await readBody({ request: inPieces(many()), credential }, MANY)).toHaveLength(MANY)
-  expect(alive).toBeLessThan(MANY / 2)
+  expect(await readBody({ request: inPieces(inOneBuffer()), credential }, text.length)).toEqual(text)
 })
