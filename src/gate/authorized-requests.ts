@@ -6,8 +6,15 @@ import { codeOf } from "../wire/statuses.ts"
 /** A hundred bad lines of an import; what is longer is no message of ours. */
 const LONGEST_MESSAGE = 50_000
 
-/** Sends one request to the server; `path` begins with a slash. Rejects if the server is out of reach. */
-export type Send = (path: string, init: RequestInit) => Promise<Response>
+/** `bulk` is what takes its time: all entries on their way in or out. */
+export type Size = "bulk"
+
+/**
+ * Sends one request to the server; `path` begins with a slash. Rejects with `unavailable` if the server is out of reach
+ * or does not answer in time. What aborts the reading of a body because it is late is a `GateError` too. A signal of the
+ * caller's own takes the place of every limit.
+ */
+export type Send = (path: string, init: RequestInit, size?: Size) => Promise<Response>
 
 export class AuthorizedRequests {
   constructor(
@@ -17,15 +24,15 @@ export class AuthorizedRequests {
   ) {}
 
   /** An answer of success. Rejects with the error that any other one means. */
-  async request(path: string, init: RequestInit): Promise<Response> {
-    return succeeded(await this.answer(path, init))
+  async request(path: string, init: RequestInit, size?: Size): Promise<Response> {
+    return succeeded(await this.answer(path, init, size))
   }
 
   /** Any answer. */
-  answer(path: string, init: RequestInit): Promise<Response> {
+  answer(path: string, init: RequestInit, size?: Size): Promise<Response> {
     const headers = new Headers(init.headers)
     headers.set("Authorization", `Bearer ${this.token()}`)
-    return this.send(path, { ...init, headers })
+    return this.send(path, { ...init, headers }, size)
   }
 
   /** The JSON of an answer. */
@@ -45,7 +52,7 @@ export class AuthorizedRequests {
 /** Rejects with the error that an answer means, unless it tells of success. */
 export async function succeeded(answer: Response): Promise<Response> {
   if (answer.status === 200 || answer.status === 201 || answer.status === 204) return answer
-  const text = (await answer.text()).trim()
+  const text = (await whole(answer)).trim()
   const isPage = answer.headers.get("Content-Type")?.startsWith("text/html") === true
   const isMessage = text !== "" && text.length <= LONGEST_MESSAGE && !isPage
   throw new GateError(
@@ -57,10 +64,35 @@ export async function succeeded(answer: Response): Promise<Response> {
   )
 }
 
+/** Rejects with `failed` if the answer is no JSON, and as `pieces` does. */
 export async function json(answer: Response): Promise<unknown> {
+  const text = await whole(answer)
   try {
-    return await answer.json()
+    return JSON.parse(text)
   } catch (cause) {
     throw new GateError("failed", "the server's answer is not JSON: is this an ipgate server?", { cause })
   }
+}
+
+/** The body as it comes. Rejects with `unavailable` if it breaks off or is late; `what` is its name in the message. */
+export async function* pieces(answer: Response, what: string): AsyncGenerator<Uint8Array> {
+  try {
+    if (answer.body !== null) yield* answer.body
+  } catch (cause) {
+    throw brokenOff(what, cause)
+  }
+}
+
+async function whole(answer: Response): Promise<string> {
+  try {
+    return await answer.text()
+  } catch (cause) {
+    throw brokenOff("its answer", cause)
+  }
+}
+
+/** A late body is aborted with the error that says so; the runtime's own words about a lost connection help nobody. */
+function brokenOff(what: string, cause: unknown): GateError {
+  if (cause instanceof GateError) return cause
+  return new GateError("unavailable", `the server has broken off ${what}`, { cause })
 }

@@ -18,10 +18,7 @@ import type { Status } from "../core/status.ts"
 import * as answers from "../wire/answers.ts"
 import { parseEvents } from "../wire/event-stream.ts"
 import * as paths from "../wire/paths.ts"
-import { AuthorizedRequests, json, type Send, succeeded } from "./authorized-requests.ts"
-
-/** Milliseconds for a million entries, on their way in or out. */
-const BULK_TIMEOUT = 600_000
+import { AuthorizedRequests, json, pieces, type Send, succeeded } from "./authorized-requests.ts"
 
 /** Milliseconds without a word, three heartbeats long, after which a stream counts as lost. */
 const FEED_SILENCE = 45_000
@@ -74,27 +71,18 @@ export class RemoteGate implements Gate {
 
   async import({ lines, prune }: ImportRequest): Promise<ImportCounts> {
     const query = prune === null ? "" : `?${new URLSearchParams({ prune: String(prune.maxRemovals) })}`
-    const answer = await this.api.request(paths.IMPORT_PATH + query, {
-      method: "POST",
-      body: lines,
-      headers: { "Content-Type": "text/plain; charset=utf-8" },
-      signal: AbortSignal.timeout(BULK_TIMEOUT),
-    })
+    const headers = { "Content-Type": "text/plain; charset=utf-8" }
+    const init = { method: "POST", body: lines, headers }
+    const answer = await this.api.request(paths.IMPORT_PATH + query, init, "bulk")
     return answers.importCountsFromJson(await json(answer))
   }
 
   async *export(): AsyncGenerator<Uint8Array> {
-    const answer = await this.api.request(paths.EXPORT_PATH, { signal: AbortSignal.timeout(BULK_TIMEOUT) })
-    if (answer.body !== null) yield* answer.body
+    yield* pieces(await this.api.request(paths.EXPORT_PATH, {}, "bulk"), "the export")
   }
 
   async *backup(): AsyncGenerator<Uint8Array> {
-    const answer = await this.api.request(paths.BACKUP_PATH, { signal: AbortSignal.timeout(BULK_TIMEOUT) })
-    try {
-      if (answer.body !== null) yield* answer.body
-    } catch (cause) {
-      throw new GateError("unavailable", "the server has broken off the backup", { cause })
-    }
+    yield* pieces(await this.api.request(paths.BACKUP_PATH, {}, "bulk"), "the backup")
   }
 
   async *follow(
@@ -112,7 +100,7 @@ export class RemoteGate implements Gate {
       const answer = await this.api.request(`${paths.EVENTS_PATH}?${query}`, {
         signal: AbortSignal.any([signal, silence.signal]),
       })
-      if (answer.body !== null) yield* eventsOf(silence.watch(answer.body))
+      yield* eventsOf(silence.watch(pieces(answer, "the stream of changes")))
     } catch (cause) {
       if (!signal.aborted) throw cause
     } finally {
@@ -157,12 +145,14 @@ export class RemoteGate implements Gate {
   }
 }
 
-async function* eventsOf(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<FeedEvent> {
+async function* eventsOf(stream: AsyncIterable<Uint8Array>): AsyncGenerator<FeedEvent> {
   try {
-    yield* parseEvents(pieces)
+    yield* parseEvents(stream)
   } catch (cause) {
     if (cause instanceof GateError) throw cause
-    throw new GateError("unavailable", "the server has ended the stream of changes", { cause })
+    throw new GateError("unavailable", "the stream of changes cannot be read: is this an ipgate server?", {
+      cause,
+    })
   }
 }
 
@@ -179,8 +169,8 @@ class Silence {
     return this.controller.signal
   }
 
-  async *watch(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-    for await (const piece of pieces) {
+  async *watch(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const piece of stream) {
       clearTimeout(this.timer)
       this.timer = this.arm()
       yield piece
@@ -192,7 +182,11 @@ class Silence {
   }
 
   private arm(): Timer {
-    return setTimeout(() => this.controller.abort(), this.milliseconds)
+    const error = new GateError(
+      "unavailable",
+      `the server has sent nothing for ${this.milliseconds / 1000} s`,
+    )
+    return setTimeout(() => this.controller.abort(error), this.milliseconds)
   }
 }
 
