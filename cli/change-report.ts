@@ -15,7 +15,9 @@ export type ChangeResult = {
   /** The audit record that was written. */
   readonly action: AuditAction | null
   readonly expires?: string | null
+  /** Of an error, as `hint`. */
   readonly message?: string
+  readonly hint?: string | undefined
   /** Of an error that ended the run, so that nothing behind it was tried. */
   readonly exitCode?: number
   /** Members that only one command has. */
@@ -45,15 +47,15 @@ export async function eachTarget(
       const ends = ENDS_THE_RUN.includes(error.code)
       if (ends && results.length === 0) throw error
       const ip = network.toString()
-      const { message } = error
-      const failed = { ip, list: null, result: "error", action: null, message } as const
+      const { message, hint, exitCode } = failureOf(error)
+      const failed = { ip, list: null, result: "error", action: null, message, hint } as const
       if (!ends) {
         results.push({ ...failed, line: `${ip}: ${message}` })
         continue
       }
       const left = networks.length - i - 1
       const rest = left === 0 ? "" : ` (${left} more not tried)`
-      results.push({ ...failed, exitCode: failureOf(error).exitCode, line: `${ip}: ${message}${rest}` })
+      results.push({ ...failed, exitCode, line: `${ip}: ${message}${rest}` })
       break
     }
   }
@@ -83,13 +85,13 @@ export function reportChanges(
         changed: isChange(result),
         action: result.action,
         ...(result.expires === undefined ? {} : { expires: result.expires }),
-        ...(result.message === undefined ? {} : { message: result.message }),
+        ...(result.message === undefined ? {} : { message: result.message, hint: result.hint ?? null }),
         ...result.extra,
       })),
     })
   }
   for (const result of results) {
-    if (result.result === "error") out.error(result.line)
+    if (result.result === "error") out.error(result.line, result.hint)
     else out.line(dryRun && isChange(result) ? `would have ${result.line}` : result.line)
     if (result.warning !== undefined) out.warn(result.warning)
   }

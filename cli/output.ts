@@ -29,8 +29,10 @@ export class Output {
   }
 
   /** One target that failed among others; also with `--quiet`. With `--json` the answer tells it. */
-  error(text: string): void {
-    if (!this.options.json) this.options.writeError(`ipgate: ${printable(text)}\n`)
+  error(text: string, hint?: string): void {
+    if (this.options.json) return
+    this.options.writeError(`ipgate: ${printable(text)}\n`)
+    this.hint(hint)
   }
 
   /** A remark that is not the answer. */
@@ -68,6 +70,10 @@ export class Output {
     }
     const lines = message.split("\n").map((line) => printable(line))
     this.options.writeError(`ipgate: ${lines.join("\n")}\n`)
-    if (hint !== undefined) this.options.writeError(`  ${printable(hint)}\n`)
+    this.hint(hint)
+  }
+
+  private hint(text: string | undefined): void {
+    if (text !== undefined) this.options.writeError(`  ${printable(text)}\n`)
   }
 }

@@ -1,6 +1,7 @@
 // Requests to a running server with the client's token, and what the answers mean.
 
 import { GateError } from "../core/errors.ts"
+import { parseErrorText } from "../wire/error-text.ts"
 import { codeOf } from "../wire/statuses.ts"
 
 /** A hundred bad lines of an import; what is longer is no message of ours. */
@@ -52,12 +53,15 @@ export class AuthorizedRequests {
 /** Rejects with the error that an answer means, unless it tells of success. */
 export async function succeeded(answer: Response): Promise<Response> {
   if (answer.status === 200 || answer.status === 201 || answer.status === 204) return answer
-  const text = (await whole(answer)).trim()
+  const text = await whole(answer)
+  const { message, hint } = parseErrorText(text)
   const isPage = answer.headers.get("Content-Type")?.startsWith("text/html") === true
-  const isMessage = text !== "" && text.length <= LONGEST_MESSAGE && !isPage
+  if (message !== "" && text.length <= LONGEST_MESSAGE && !isPage) {
+    throw new GateError(codeOf(answer.status), message, hint === undefined ? {} : { hint })
+  }
   throw new GateError(
     codeOf(answer.status),
-    isMessage ? text : `the server answered ${answer.status}`,
+    `the server answered ${answer.status}`,
     isPage
       ? { hint: "that was a web page: is it ipgate, and does a proxy before it pass this path on?" }
       : {},

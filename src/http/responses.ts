@@ -2,6 +2,7 @@
 
 import type { GateError, GateErrorCode } from "../core/errors.ts"
 import type { FeedEvent } from "../core/feed.ts"
+import { formatErrorText } from "../wire/error-text.ts"
 import { formatEvent } from "../wire/event-stream.ts"
 import { RETRY_AFTER, statusOf } from "../wire/statuses.ts"
 
@@ -152,7 +153,7 @@ const HEADERS_OF: Partial<Record<GateErrorCode, Readonly<Record<string, string>>
 /** The answer for an operation that could not be done. What went wrong inside stays in the server's log. */
 export function failure(error: GateError): Response {
   const headers = { ...TEXT, ...HEADERS_OF[error.code] }
-  return new Response(`${error.message}\n`, { status: statusOf(error.code), headers })
+  return new Response(formatErrorText(error), { status: statusOf(error.code), headers })
 }
 
 export function internalError(): Response {

@@ -423,7 +423,15 @@ describe("a change that the gate refuses", () => {
           changed: false,
           dry_run: false,
           results: [
-            { ip: "203.0.113.7", list: null, result: "error", changed: false, action: null, message },
+            {
+              ip: "203.0.113.7",
+              list: null,
+              result: "error",
+              changed: false,
+              action: null,
+              message,
+              hint: null,
+            },
           ],
         })
       })

@@ -74,8 +74,15 @@ throughBothGates((world) => {
 
   test("a name is used once", async () => {
     await world().do("token create ci --scope read")
-    const { code, err } = await world().run("token create ci --scope read")
-    expect([code, err]).toEqual([1, expect.stringContaining("there is, or was, a token of the name ci")])
+    const message = "there is, or was, a token of the name ci"
+    const hint = "a name is used once, so that the log stays clear: take another"
+    expect(await world().run("token create ci --scope read")).toEqual({
+      code: 1,
+      out: "",
+      err: `ipgate: ${message}\n  ${hint}\n`,
+    })
+    const { err } = await world().run("token create ci --scope read --json")
+    expect(JSON.parse(err)).toEqual({ error: { code: "conflict", message, hint, exit_code: 1 } })
   })
 
   test.each([

@@ -132,6 +132,19 @@ describe("the server", () => {
     }
   })
 
+  test("that refuses an import names every bad line in its message, and none of them is a hint", async () => {
+    const { name } = await server(LOOPBACK)
+    const bad = Array.from({ length: 100 }, (_, i) => `  ${i}\t  \t  why`)
+    const error = await refusal(
+      openRemoteGate(name, () => TOKEN).import({
+        lines: new TextEncoder().encode(bad.join("\n")),
+        prune: null,
+      }),
+    )
+    expect([error.code, error.hint]).toEqual(["invalid", undefined])
+    expect(error.message.split("\n").filter((line) => /^line \d+: /.test(line))).toHaveLength(100)
+  })
+
   test("that sends elsewhere is not followed", async () => {
     const elsewhere = await server(LOOPBACK)
     const redirecting = Bun.serve({
@@ -177,6 +190,14 @@ describe("an answer", () => {
       "the server answered 404",
       "that was a web page: is it ipgate, and does a proxy before it pass this path on?",
     ])
+  })
+
+  test("with a last line that is indented has that line as its hint", async () => {
+    const gate = answering(() => new Response("what went wrong\n  what to do\n", { status: 409 }))
+    const { code, message, hint } = await refusal(
+      gate.addTemporary({ network: IP, ttlSeconds: 60, reason: null }),
+    )
+    expect([code, message, hint]).toEqual(["conflict", "what went wrong", "what to do"])
   })
 
   test("without a message, or with a page in its place, is told by its status", async () => {

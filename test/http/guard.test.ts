@@ -274,6 +274,16 @@ describe(
       },
     )
 
+    test("a hint of the gate goes with its message, on a line of its own", async () => {
+      const gate = brokenGate(async () => {
+        throw new GateError("failed", "what is wrong", { hint: "what to do" })
+      })
+      await withServer({ gateFor: () => gate }, async ({ address }) => {
+        const { body } = await ask(address, requestText("GET /api/logs", [bearer]))
+        expect(body).toBe("what is wrong\n  what to do\n")
+      })
+    })
+
     test("a gate that reads nothing: 500, and no empty list", async () => {
       const parts = { gateFor: () => brokenGate(async () => undefined) }
       const reads = [
