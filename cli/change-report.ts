@@ -31,17 +31,18 @@ const ENDS_THE_RUN: readonly GateErrorCode[] = ["unauthorized", "forbidden", "un
 
 /**
  * Tries the change on every target. One that the database refuses does not keep the others from being tried; a gate
- * that is out of reach, or refuses the token, ends the run. If that happens to the first target, it throws; later on
- * the error is the last result, so that nobody takes what was done before for not done.
+ * that is out of reach, or refuses the token, ends the run. If nothing has come of any target before, it throws; else
+ * the error is the last result, so that nobody takes what was done before for not done. For the same reason `change`
+ * tells what it has done before it throws.
  */
 export async function eachTarget(
   networks: readonly Network[],
-  change: (network: Network) => Promise<ChangeResult[]>,
+  change: (network: Network) => AsyncIterable<ChangeResult>,
 ): Promise<ChangeResult[]> {
   const results: ChangeResult[] = []
   for (const [i, network] of networks.entries()) {
     try {
-      results.push(...(await change(network)))
+      for await (const result of change(network)) results.push(result)
     } catch (error) {
       if (!(error instanceof GateError)) throw error
       const ends = ENDS_THE_RUN.includes(error.code)

@@ -51,7 +51,9 @@ export function allowCommand(env: CommandEnv): Command {
       const networks = await readTargets(texts, env.process.readInput)
       refuseWide(networks, options.force === true)
       const results = await env.withGate((gate) =>
-        eachTarget(networks, async (network) => [await allow(gate, network, plan)]),
+        eachTarget(networks, async function* (network) {
+          yield await allow(gate, network, plan)
+        }),
       )
       reportChanges(env, results, { dryRun: plan.dryRun, errorUnchanged: options.errorUnchanged === true })
     })

@@ -49,34 +49,59 @@ export function denyCommand(env: CommandEnv): Command {
     })
 }
 
-async function deny(
+/** Whether the target is still let in, as far as that is known. */
+type Effect = Required<Pick<ChangeResult, "extra">> & Pick<ChangeResult, "warning">
+
+const NOT_ASKED: Effect = { extra: { effective: null, matched_by: null } }
+
+async function* deny(
   gate: Gate,
   network: Network,
   lists: readonly ListName[],
   dryRun: boolean,
-): Promise<ChangeResult[]> {
+): AsyncGenerator<ChangeResult> {
   const ip = network.toString()
   const removedFrom: ListName[] = []
-  for (const list of lists) {
-    const removed = dryRun
-      ? await isListed(gate, network, list)
-      : (await removeFrom(gate, network, list, lists)) === "removed"
-    if (removed) removedFrom.push(list)
+  let effect = NOT_ASKED
+  try {
+    for (const list of lists) {
+      const removed = dryRun
+        ? await isListed(gate, network, list)
+        : (await removeFrom(gate, network, list, lists)) === "removed"
+      if (removed) removedFrom.push(list)
+    }
+    effect = await effectOf(gate, network, removedFrom)
+  } catch (error) {
+    yield* removals(ip, removedFrom, effect)
+    throw error
   }
+  if (removedFrom.length > 0) {
+    yield* removals(ip, removedFrom, effect)
+    return
+  }
+  const nowhere = `${ip} is not on ${lists.map((list) => NAMES[list]).join(" or ")}`
+  // Whoever wants nobody of a network let in must not take this for it.
+  const line = network.isAddress ? nowhere : `${nowhere}; entries inside it stay`
+  yield { ip, list: null, result: "absent", action: null, line, ...effect }
+}
+
+async function effectOf(gate: Gate, network: Network, removedFrom: readonly ListName[]): Promise<Effect> {
+  const ip = network.toString()
   const { matches } = await gate.check(network)
   // In a dry run the entries are still there: what stays is what would not have been removed.
   const still = matches.find((match) => match.ip !== ip || !removedFrom.includes(match.list))
-  const extra = {
-    effective: still === undefined ? "denied" : "allowed",
-    matched_by: still === undefined ? null : matchToJson(still),
+  if (still === undefined) return { extra: { effective: "denied", matched_by: null } }
+  return {
+    extra: { effective: "allowed", matched_by: matchToJson(still) },
+    warning: `${ip} is still allowed by ${describe(still)}`,
   }
-  const warning = still === undefined ? {} : { warning: `${ip} is still allowed by ${describe(still)}` }
-  if (removedFrom.length === 0) {
-    const nowhere = `${ip} is not on ${lists.map((list) => NAMES[list]).join(" or ")}`
-    // Whoever wants nobody of a network let in must not take this for it.
-    const line = network.isAddress ? nowhere : `${nowhere}; entries inside it stay`
-    return [{ ip, list: null, result: "absent", action: null, extra, line, ...warning }]
-  }
+}
+
+function removals(
+  ip: string,
+  removedFrom: readonly ListName[],
+  { extra, ...warning }: Effect,
+): ChangeResult[] {
   return removedFrom.map((list, i) => ({
     ip,
     list,

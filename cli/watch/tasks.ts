@@ -9,36 +9,45 @@ import type { News, Task } from "./model.ts"
 
 export type ServerTask = Exclude<Task, { kind: "quit" | "redraw" }>
 
-/** Never rejects for what the server says; whatever else goes wrong is a fault of this program. */
+/**
+ * What was done is told also where a later part of it failed. Never rejects for what the server says; whatever else goes
+ * wrong is a fault of this program.
+ */
 export async function perform(gate: Gate, task: ServerTask): Promise<News> {
+  let told = ""
   try {
-    return { kind: "done", text: await done(gate, task) }
+    for await (const text of parts(gate, task)) told += text
+    return { kind: "done", text: told }
   } catch (error) {
     if (!(error instanceof GateError)) throw error
-    return { kind: "failed", text: `${task.network}: ${error.message}` }
+    const before = told === "" ? `${task.network}: ` : `${told}, but then: `
+    return { kind: "failed", text: before + error.message }
   }
 }
 
-async function done(gate: Gate, task: ServerTask): Promise<string> {
+/** Does one part after the other, and tells of each when it is done. */
+async function* parts(gate: Gate, task: ServerTask): AsyncGenerator<string> {
   const { network } = task
   switch (task.kind) {
     case "allow": {
-      const { network, ttlSeconds, reason } = task
+      const { ttlSeconds, reason } = task
       const { result, expiresAt } = await gate.addTemporary({ network, ttlSeconds, reason })
       const instead = result === "replaced" ? ", in place of the earlier lifetime" : ""
-      return `allowed ${network} until ${shortTime(expiresAt)} (${formatDuration(ttlSeconds)})${instead}`
+      yield `allowed ${network} until ${shortTime(expiresAt)} (${formatDuration(ttlSeconds)})${instead}`
+      return
     }
     case "remove": {
       const isRemoved = (await gate.removeTemporary(network)) === "removed"
-      const what = isRemoved
+      yield isRemoved
         ? `removed ${network} from the temporary list`
         : `${network} was not on the temporary list any more`
-      return what + (await stillAllowed(gate, network))
+      yield await stillAllowed(gate, network)
+      return
     }
     case "make-permanent": {
       const isNew = await addPermanent(gate, network)
+      yield isNew ? `allowed ${network} permanently` : `${network} was already allowed permanently`
       await gate.removeTemporary(network)
-      return isNew ? `allowed ${network} permanently` : `${network} was already allowed permanently`
     }
   }
 }

@@ -1,7 +1,10 @@
 // A change of several entries that fails midway: what was done before, what went wrong, and what to do.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
+import { perform, type ServerTask } from "../../cli/watch/tasks.ts"
+import { openRemoteGate } from "../../src/app/remote.ts"
 import { CliMachine, type CliRun } from "../support/cli.ts"
+import { network } from "../support/parsed.ts"
 import { type RunningServer, runServer, TOKEN } from "../support/running-server.ts"
 
 let machine: CliMachine
@@ -81,4 +84,93 @@ test("a server that goes midway is told with what may have been done all the sam
     `ipgate: 192.0.2.2: the server at ${front} has closed the connection without an answer (1 more not tried)\n` +
       "  the change may still take effect: ask with `ipgate check` before you repeat it\n",
   )
+})
+
+describe("deny of an address on both lists, of which only a part was done", () => {
+  beforeEach(async () => {
+    await run("allow 192.0.2.1 192.0.2.2", server.url)
+    await run("allow 192.0.2.1 --ttl 8h", server.url)
+  })
+
+  const PERMANENT = "removed 192.0.2.1 from the permanent list\n"
+  const TEMPORARY = "removed 192.0.2.1 from the temporary list\n"
+
+  test.each([
+    ["the other removal", 2, PERMANENT],
+    ["the closing check", 3, PERMANENT + TEMPORARY],
+  ])("is told up to %s, which the server refuses, and the next target is tried", async (_, number, done) => {
+    expect(await run("deny 192.0.2.1 192.0.2.2", frontThat(number, full))).toEqual({
+      code: 1,
+      out: `${done}removed 192.0.2.2 from the permanent list\n`,
+      err: `ipgate: 192.0.2.1: ${FULL}\n  ${ROOM}\n`,
+    })
+  })
+
+  test.each([
+    ["the other removal", 2, PERMANENT],
+    ["the closing check", 3, PERMANENT + TEMPORARY],
+  ])("is told up to %s, at which the server goes", async (_, number, done) => {
+    const { code, out, err } = await run("deny 192.0.2.1 192.0.2.2", frontThat(number, null))
+    expect([code, out]).toEqual([5, done])
+    expect(err).toMatch(/^ipgate: 192\.0\.2\.1: .* \(1 more not tried\)\n/)
+  })
+
+  test("is told to programs, who learn that nobody knows what lets it in still", async () => {
+    expect(await json("deny 192.0.2.1", frontThat(2, null))).toEqual({
+      changed: true,
+      dry_run: false,
+      results: [
+        {
+          ip: "192.0.2.1",
+          list: "perm",
+          result: "removed",
+          changed: true,
+          action: "delete_perm",
+          effective: null,
+          matched_by: null,
+        },
+        {
+          ip: "192.0.2.1",
+          list: null,
+          result: "error",
+          changed: false,
+          action: null,
+          message: expect.any(String),
+          hint: expect.any(String),
+        },
+      ],
+    })
+  })
+
+  test("is an error alone if nothing was done", async () => {
+    const { code, out, err } = await run("deny 192.0.2.1 192.0.2.2 --json", frontThat(1, null))
+    expect([code, out, JSON.parse(err).error.code]).toEqual([5, "", "unavailable"])
+  })
+})
+
+describe("a task of watch of which only a part was done", () => {
+  const at = network("192.0.2.1")
+  const performed = (task: ServerTask, front: string) =>
+    perform(
+      openRemoteGate(front, () => TOKEN),
+      task,
+    )
+
+  beforeEach(async () => {
+    await run("allow 192.0.2.1 --ttl 8h", server.url)
+  })
+
+  test("is told up to the removal of the temporary entry", async () => {
+    expect(await performed({ kind: "make-permanent", network: at }, frontThat(2, full))).toEqual({
+      kind: "failed",
+      text: `allowed 192.0.2.1 permanently, but then: ${FULL}`,
+    })
+  })
+
+  test("is told up to the closing check", async () => {
+    expect(await performed({ kind: "remove", network: at }, frontThat(2, full))).toEqual({
+      kind: "failed",
+      text: `removed 192.0.2.1 from the temporary list, but then: ${FULL}`,
+    })
+  })
 })
