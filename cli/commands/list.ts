@@ -1,12 +1,11 @@
 // ipgate list: what is on the two lists.
 
 import { Command } from "commander"
-import type { PermanentEntry, TemporaryEntry } from "../../src/core/entry.ts"
 import { toTime } from "../../src/wire/answers.ts"
 import type { CommandEnv } from "../command-env.ts"
 import { UsageError } from "../exit.ts"
-import { eachRow } from "../pages.ts"
 import { remaining, shortTime } from "../times.ts"
+import { permanentList, temporaryList, wholeList } from "../whole-list.ts"
 
 export function listCommand(env: CommandEnv): Command {
   return new Command("list")
@@ -24,14 +23,10 @@ export function listCommand(env: CommandEnv): Command {
     .action(async (options: { temp?: boolean; perm?: boolean }) => {
       if (options.temp && options.perm)
         throw new UsageError("--temp and --perm exclude each other", "leave both out for both lists")
-      const permanent: PermanentEntry[] = []
-      const temporary: TemporaryEntry[] = []
-      await env.withGate(async (gate) => {
-        if (!options.temp)
-          for await (const entry of eachRow((page) => gate.listPermanent(page))) permanent.push(entry)
-        if (!options.perm)
-          for await (const entry of eachRow((page) => gate.listTemporary(page))) temporary.push(entry)
-      })
+      const { permanent, temporary } = await env.withGate(async (gate) => ({
+        permanent: options.temp ? [] : (await wholeList(permanentList(gate))).rows,
+        temporary: options.perm ? [] : (await wholeList(temporaryList(gate))).rows,
+      }))
       if (env.out.isJson) {
         env.out.json([
           ...permanent.map(({ ip }) => ({ list: "perm", ip, expires: null, reason: null })),

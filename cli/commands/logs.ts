@@ -12,13 +12,13 @@ import { formatDuration } from "../../src/core/duration.ts"
 import { explainNetwork } from "../../src/core/explain.ts"
 import type { Gate } from "../../src/core/gate.ts"
 import { Network } from "../../src/core/network.ts"
-import { LARGEST_LIMIT, type Page } from "../../src/core/page.ts"
+import { LARGEST_LIMIT } from "../../src/core/page.ts"
 import { quoted } from "../../src/core/printable.ts"
 import { keepFollowing } from "../../src/gate/keep-following.ts"
 import { auditDetailToJson, auditRecordToJson } from "../../src/wire/answers.ts"
 import type { CommandEnv } from "../command-env.ts"
 import { UsageError } from "../exit.ts"
-import { eachRow } from "../pages.ts"
+import { newestRows } from "../newest-rows.ts"
 import { readSince, shortTime } from "../times.ts"
 
 type Options = {
@@ -74,27 +74,23 @@ export function logsCommand(env: CommandEnv): Command {
         return env.withGate((gate) => follow(env, gate, filter, tail))
       }
       return env.withGate(async (gate) => {
-        if (options.wide) {
-          const rows = await newest((page) => gate.auditDetail({ ...filter, ...page }), wanted, since)
-          if (env.out.isJson) env.out.json(rows.map(auditDetailToJson))
-          else env.out.table(WIDE_TITLES, rows.map(wideRow))
-        } else {
-          const rows = await newest((page) => gate.audit({ ...filter, ...page }), wanted, since)
-          if (env.out.isJson) env.out.json(rows.map(auditRecordToJson))
-          else env.out.table(TITLES, rows.map(row))
-        }
+        const rows = await newest(gate, filter, wanted, since)
+        if (env.out.isJson) env.out.json(rows.map(options.wide ? auditDetailToJson : auditRecordToJson))
+        else if (options.wide) env.out.table(WIDE_TITLES, rows.map(wideRow))
+        else env.out.table(TITLES, rows.map(row))
       })
     })
 }
 
 /** Up to `wanted` rows, newest first, none from before `since`. */
-async function newest<R extends AuditRecord>(
-  ask: (page: Page) => Promise<R[]>,
+async function newest(
+  gate: Gate,
+  filter: Filter,
   wanted: number,
   since: number | null,
-): Promise<R[]> {
-  const rows: R[] = []
-  for await (const row of eachRow(ask, wanted)) {
+): Promise<AuditDetail[]> {
+  const rows: AuditDetail[] = []
+  for await (const row of newestRows((page) => gate.auditDetail({ ...filter, ...page }), wanted)) {
     if (since !== null && row.at < since) break
     rows.push(row)
   }

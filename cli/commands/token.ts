@@ -9,8 +9,8 @@ import { explainToken, TOKEN_SCOPES, type TokenRequest, type TokenScope } from "
 import { newTokenToJson, tokenToJson } from "../../src/wire/tokens.ts"
 import type { CommandEnv } from "../command-env.ts"
 import { EXIT, UsageError } from "../exit.ts"
-import { eachRow } from "../pages.ts"
 import { ago, readTtl, readUntil, shortTime } from "../times.ts"
+import { tokenList, wholeList } from "../whole-list.ts"
 
 type CreateOptions = { scope: TokenScope; maxTtl?: string; within?: string; expires?: string }
 
@@ -90,9 +90,7 @@ function listCommand(env: CommandEnv): Command {
 `,
     )
     .action(async () => {
-      const tokens = await env.withTokens((registry) =>
-        Array.fromAsync(eachRow((page) => registry.list(page))),
-      )
+      const { rows: tokens } = await env.withTokens((registry) => wholeList(tokenList(registry)))
       if (env.out.isJson) {
         env.out.json(tokens.map(tokenToJson))
         return

@@ -1,10 +1,10 @@
 // The entries of the lists that begin with what was typed.
 
-import type { ListName, PermanentEntry, TemporaryEntry } from "../../src/core/entry.ts"
+import type { ListName } from "../../src/core/entry.ts"
 import type { Gate } from "../../src/core/gate.ts"
 import { Network } from "../../src/core/network.ts"
-import { eachRow } from "../pages.ts"
 import { remaining } from "../times.ts"
+import { type PagedList, permanentList, temporaryList, wholeList } from "../whole-list.ts"
 import { type Candidate, NOTHING, type Offer } from "./candidate.ts"
 
 /**
@@ -33,8 +33,8 @@ export async function offerEntries(gate: Gate, { lists, typed, except, now }: En
     if (text?.startsWith(typed) && !except.includes(text)) descriptions.set(text, description)
   }
   const [permanent, temporary] = await Promise.all([
-    lists.includes("perm") ? all<PermanentEntry>((page) => gate.listPermanent(page)) : [],
-    lists.includes("temp") ? all<TemporaryEntry>((page) => gate.listTemporary(page)) : [],
+    lists.includes("perm") ? all(permanentList(gate)) : [],
+    lists.includes("temp") ? all(temporaryList(gate)) : [],
   ])
   if (permanent === null || temporary === null) return NOTHING
   for (const { ip } of permanent) add(ip, "permanent")
@@ -47,8 +47,8 @@ export async function offerEntries(gate: Gate, { lists, typed, except, now }: En
 }
 
 /** Every row, or `null` if there are too many. */
-async function all<T>(ask: Parameters<typeof eachRow<T>>[0]): Promise<T[] | null> {
-  const rows = await Array.fromAsync(eachRow(ask, LONGEST_LIST + 1))
+async function all<T>(list: PagedList<T>): Promise<T[] | null> {
+  const { rows } = await wholeList(list, LONGEST_LIST + 1)
   return rows.length > LONGEST_LIST ? null : rows
 }
 

@@ -3,6 +3,7 @@
 import type { TemporaryEntry } from "../../src/core/entry.ts"
 import type { Gate } from "../../src/core/gate.ts"
 import { LARGEST_LIMIT } from "../../src/core/page.ts"
+import { temporaryList, wholeList } from "../whole-list.ts"
 import type { ListedEntry } from "./active-entries.ts"
 
 /** Entries that are shown at most, the soonest to end first: more than anybody reads, and still quick to sort. */
@@ -10,46 +11,16 @@ export const MOST_ENTRIES = 20_000
 
 /** Pages of the log that are searched for lifetimes beyond those that the entries would fill themselves. */
 const FURTHER_PAGES = 2
-/** Rows by which a page reaches back into the one before it. */
-const OVERLAP = 10
 
 export type Listed = { readonly entries: ListedEntry[]; readonly isPartial: boolean }
 
 export async function loadEntries(gate: Gate): Promise<Listed> {
-  const { entries, isPartial } = await listed(gate)
-  const lifetimes = await lifetimesOf(gate, entries)
+  const { rows, isPartial } = await wholeList(temporaryList(gate), MOST_ENTRIES)
+  const lifetimes = await lifetimesOf(gate, new Map(rows.map((entry) => [entry.ip, entry])))
   return {
-    entries: [...entries.values()].map((entry) => ({ ...entry, lifetime: lifetimes.get(entry.ip) ?? null })),
+    entries: rows.map((entry) => ({ ...entry, lifetime: lifetimes.get(entry.ip) ?? null })),
     isPartial,
   }
-}
-
-/**
- * Page after page. The list gets shorter at its front while it is read, as entries end, and a page that begins where
- * the one before ended would then leave some out. So each one must reach back into what is known already, or it is
- * asked for again from further back.
- */
-async function listed(gate: Gate): Promise<{ entries: Map<string, TemporaryEntry>; isPartial: boolean }> {
-  const entries = new Map<string, TemporaryEntry>()
-  let offset = 0
-  let last: TemporaryEntry | undefined
-  while (entries.size < MOST_ENTRIES) {
-    const page = await gate.listTemporary({ limit: LARGEST_LIMIT, offset })
-    if (offset > 0 && !reachesBack(page, last)) {
-      offset = Math.max(0, offset - LARGEST_LIMIT / 2)
-      continue
-    }
-    for (const entry of page) entries.set(entry.ip, entry)
-    if (page.length < LARGEST_LIMIT) return { entries, isPartial: false }
-    last = page.at(-1)
-    offset += LARGEST_LIMIT - OVERLAP
-  }
-  return { entries, isPartial: true }
-}
-
-function reachesBack([first, ...rest]: readonly TemporaryEntry[], last: TemporaryEntry | undefined): boolean {
-  if (first === undefined || last === undefined) return false
-  return first.expiresAt < last.expiresAt || [first, ...rest].some(({ ip }) => ip === last.ip)
 }
 
 /** Milliseconds for which each entry was granted, where the log still says so. */

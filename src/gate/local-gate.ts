@@ -31,6 +31,7 @@ import type { AuditSlice, Store } from "../store/store.ts"
 import { applyImported } from "./apply.ts"
 import { asTheyCome } from "./as-they-come.ts"
 import type { ChangeFeed } from "./change-feed.ts"
+import { fullPage } from "./full-page.ts"
 import type { Health } from "./health.ts"
 import type { LongReads } from "./long-reads.ts"
 import { restingAtFirst } from "./resting-at-first.ts"
@@ -102,9 +103,10 @@ export class LocalGate implements Gate {
     return removal(await this.write({ op: "delete_temp", network, ...this.stamp() }))
   }
 
-  async listTemporary(page: Page): Promise<TemporaryEntry[]> {
-    const entries = await this.read(this.parts.store.listTemporary(page, this.parts.clock.wall()))
-    return entries.filter(({ ip }) => this.isActive(ip))
+  listTemporary({ limit, offset }: Page): Promise<TemporaryEntry[]> {
+    const now = this.parts.clock.wall()
+    const ask = (length: number) => this.read(this.parts.store.listTemporary({ limit: length, offset }, now))
+    return fullPage(limit, ask, ({ ip }) => this.isActive(ip))
   }
 
   async import({ lines, prune }: ImportRequest): Promise<ImportCounts> {

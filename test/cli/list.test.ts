@@ -1,8 +1,6 @@
 // `ipgate list`: both lists, in their order, however long they are.
 
 import { beforeAll, describe, expect, test } from "bun:test"
-import { eachRow } from "../../cli/pages.ts"
-import type { Page } from "../../src/core/page.ts"
 import { entryKey } from "../../src/store/entry-key.ts"
 import { CliMachine, throughBothGates, throughBothGatesOnce } from "../support/cli.ts"
 import { network } from "../support/parsed.ts"
@@ -119,41 +117,6 @@ describe("lists of more than a page", () => {
       expect(await world().addresses("list --perm")).toHaveLength(PERMANENT)
     })
   }, options)
-})
-
-describe("eachRow", () => {
-  const rows = Array.from({ length: 2_500 }, (_, i) => i)
-  const asked: Page[] = []
-  const ask = async (page: Page) => {
-    asked.push(page)
-    return rows.slice(page.offset, page.offset + page.limit)
-  }
-
-  test.each([
-    [
-      undefined,
-      [
-        { limit: 1000, offset: 0 },
-        { limit: 1000, offset: 1000 },
-        { limit: 1000, offset: 2000 },
-      ],
-    ],
-    [
-      1_500,
-      [
-        { limit: 1000, offset: 0 },
-        { limit: 500, offset: 1000 },
-      ],
-    ],
-    [1_000, [{ limit: 1000, offset: 0 }]],
-    [1, [{ limit: 1, offset: 0 }]],
-  ])("for %p rows asks for no more than it needs", async (wanted, pages) => {
-    asked.length = 0
-    const all: number[] = []
-    for await (const row of eachRow(ask, wanted)) all.push(row)
-    expect(all).toEqual(rows.slice(0, wanted ?? rows.length))
-    expect(asked).toEqual(pages)
-  })
 })
 
 function insert(into: string, texts: readonly string[], more: (ip: string) => string): string {

@@ -92,6 +92,26 @@ describe("an entry that has ended", () => {
     expect((await bench.gate.status()).temporaryCount).toBe(1)
   })
 
+  test("leaves its place on a page to another, so that a page is short only at the end", async () => {
+    const bench = await open()
+    for (let i = 0; i < 9; i++) await bench.grant(`10.0.0.${i}`, 60 + i)
+    const long = ["10.0.1.0", "10.0.1.1", "10.0.1.2"]
+    for (const ip of long) await bench.grant(ip, 7200)
+    bench.clock.stepWall(-HOUR)
+    bench.clock.advance(120_000)
+    // For the database these are the first, then come nine that have ended on the other clock.
+    const late = ["10.0.2.0", "10.0.2.1", "10.0.2.2", "10.0.2.3"]
+    for (const ip of late) await bench.grant(ip, 10)
+    expect((await bench.temporaryRows()).map((row) => row.split(".")[2])).toEqual([..."2222000000000111"])
+    const page = async (limit: number, offset: number) =>
+      (await bench.gate.listTemporary({ limit, offset })).map(({ ip }) => ip)
+    const active = [...late, ...long]
+    for (let limit = 1; limit <= 10; limit++) {
+      expect([limit, await page(limit, 0)]).toEqual([limit, active.slice(0, limit)])
+      expect([limit, await page(limit, 4)]).toEqual([limit, active.slice(4, 4 + limit)])
+    }
+  })
+
   test("does not come back when a clock that was set forward is set right again", async () => {
     const bench = await open()
     await bench.grant(IP, 60)
