@@ -1,5 +1,6 @@
 // Times and lifetimes on the command line, in both directions.
 
+import { explainDay } from "../src/core/calendar-day.ts"
 import { parseDuration, roughDuration } from "../src/core/duration.ts"
 import { isTtl, LONGEST_TTL_SECONDS } from "../src/core/entry.ts"
 import { quoted } from "../src/core/printable.ts"
@@ -55,15 +56,10 @@ function readMoment(text: string, now: number): number {
   const moment = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?$/.test(text)
     ? Date.parse(text.length === 10 ? `${text}T00:00` : text.replace(" ", "T"))
     : Number.NaN
-  if (Number.isNaN(moment) || !isDay(text.slice(0, 10))) {
+  if (Number.isNaN(moment) || explainDay(text) !== null) {
     throw new UsageError(`${quoted(text)} is no time`, "use 2026-11-21T18:00:00Z, 2026-11-21 18:00 or 18:00")
   }
   return moment
-}
-
-/** `Date.parse` takes the 31st of February for the 3rd of March. */
-function isDay(text: string): boolean {
-  return new Date(`${text}T00:00Z`).toISOString().startsWith(text)
 }
 
 function inRange(seconds: number): number {

@@ -1,5 +1,6 @@
 // A bulk file, whole and checked: every bad line is found before anything is sent.
 
+import { explainDay } from "../../src/core/calendar-day.ts"
 import { explainReason } from "../../src/core/entry.ts"
 import { endOf, formatEntryLine } from "../../src/core/entry-line.ts"
 import { explainNetwork } from "../../src/core/explain.ts"
@@ -189,7 +190,10 @@ function readRow(cells: Cells, { now, ttlSeconds, reason: givenReason }: ReadOpt
         ? null
         : now + ttlSeconds * 1000
   if (lifetime !== null && until === null)
-    return `${quoted(lifetime)} is no lifetime: use 8h, a number of seconds, or a time like 2026-11-21T18:00:00Z`
+    return (
+      explainDay(lifetime) ??
+      `${quoted(lifetime)} is no lifetime: use 8h, a number of seconds, or a time like 2026-11-21T18:00:00Z`
+    )
   if (list === "temp" && until === null)
     return "a temporary entry needs a lifetime: give ttl, expires, or --ttl"
   const reason = cells.reason || (until === null ? null : givenReason)

@@ -1,5 +1,6 @@
 // One entry as a line of text: the format in which lists go in and out in bulk.
 
+import { explainDay } from "./calendar-day.ts"
 import { parseDuration } from "./duration.ts"
 import { explainReason, isTtl, LONGEST_TTL_SECONDS } from "./entry.ts"
 import { explainNetwork } from "./explain.ts"
@@ -27,7 +28,10 @@ export function parseEntryLine(line: string, now: number): EntryLine | string {
   if (rest.length > 0) return "there are more than three columns"
   const until = endOf(lifetime, now)
   if (until === null) {
-    return `the lifetime must be 1 to ${LONGEST_TTL_SECONDS} seconds, or a time like 2026-11-21T18:00:00Z`
+    return (
+      explainDay(lifetime) ??
+      `the lifetime must be 1 to ${LONGEST_TTL_SECONDS} seconds, or a time like 2026-11-21T18:00:00Z`
+    )
   }
   const fault = explainReason(reason)
   return fault ?? { network, until, reason: reason === "" ? null : reason }
@@ -38,10 +42,14 @@ export function formatEntryLine(ip: string, until: number | null, reason: string
   return `${ip}\t${new Date(until).toISOString()}${reason === "" ? "" : `\t${reason}`}`
 }
 
-/** The end of a lifetime given as a duration or a time; `null` if it is neither, or more than ten years away. */
+/**
+ * The end of a lifetime given as a duration or a time; `null` if it is neither, on no day of the calendar, or more than
+ * ten years away.
+ */
 export function endOf(lifetime: string, now: number): number | null {
   const seconds = parseDuration(lifetime)
   if (seconds !== null) return isTtl(seconds) ? now + seconds * 1000 : null
+  if (explainDay(lifetime) !== null) return null
   if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?(Z|[+-]\d\d:\d\d)$/.test(lifetime)) return null
   const until = Date.parse(lifetime)
   return Number.isNaN(until) || until < 0 || until > now + LONGEST_TTL_SECONDS * 1000 ? null : until

@@ -1,6 +1,7 @@
 // Answers as JSON of the service document: written by the server, read by the client.
 
 import { type AuditDetail, type AuditRecord, isAuditAction } from "../core/audit.ts"
+import { explainDay } from "../core/calendar-day.ts"
 import { LATEST_TIME } from "../core/clock.ts"
 import type { EndedEntry } from "../core/ended-entries.ts"
 import type { ListName, PermanentEntry, TemporaryEntry } from "../core/entry.ts"
@@ -175,7 +176,7 @@ export function list(json: unknown): unknown[] {
 /** Milliseconds of an RFC 3339 time in an answer. */
 export function time(value: string): number {
   const milliseconds = Date.parse(value)
-  if (Number.isNaN(milliseconds)) throw unexpected("time")
+  if (Number.isNaN(milliseconds) || explainDay(value) !== null) throw unexpected("time")
   return milliseconds
 }
 

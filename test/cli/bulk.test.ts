@@ -256,6 +256,16 @@ describe("what is refused changes nothing", () => {
           "ip,ttl\n203.0.113.8,1h\n203.0.113.9,soon\n",
           ["1 bad line,", 'line 3: "soon" is no lifetime'],
         ],
+        [
+          "csv",
+          "ip,expires\n203.0.113.8,2026-02-28T00:00:00Z\n203.0.113.9,2026-02-31T00:00:00Z\n",
+          ["1 bad line,", 'line 3: "2026-02-31" is no day of the calendar'],
+        ],
+        [
+          "json",
+          '[{"ip":"203.0.113.8","expires":"2026-06-31T00:00:00Z"}]',
+          ["1 bad entry,", 'entry 1: "2026-06-31" is no day of the calendar'],
+        ],
         ["csv", "ip,list\n203.0.113.8,temp\n", ["line 2: a temporary entry needs a lifetime"]],
         ["csv", "ip,list,ttl\n203.0.113.8,perm,1h\n", ["line 2: a permanent entry has no lifetime"]],
         ["csv", "ip,list\n203.0.113.8,white\n", ["line 2: the list must be perm or temp"]],

@@ -212,6 +212,7 @@ export function describeBulk(name: string, make: (config: StoreConfig) => Store)
         ["an empty line", ["10.0.0.0/8", "", "10.0.0.0/9"], /^line 2: .*empty/],
         ["a line end of another system", ["192.0.2.1\r"], /^line 1: .*white space/],
         ["a bad lifetime", ["192.0.2.1\tsoon"], /^line 1: the lifetime must be/],
+        ["a day that there is not", ["192.0.2.1\t2026-02-31T00:00:00Z"], /^line 1: "2026-02-31" is no day/],
         ["no lifetime at all", ["192.0.2.1\t0"], /^line 1: the lifetime must be/],
         ["too long a lifetime", [`192.0.2.1\t${LONGEST_TTL_SECONDS + 1}`], /^line 1: the lifetime must be/],
         ["a bad reason", ["192.0.2.1\t60\ta\u0000b"], /^line 1: reason contains/],

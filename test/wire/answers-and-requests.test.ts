@@ -295,6 +295,14 @@ describe("times", () => {
   })
 })
 
+test.each(["", "soon", "2026-02-31T00:00:00.000Z", "2026-13-01T00:00:00.000Z"])("%j is no time", (text) => {
+  expect(() => answers.time(text)).toThrow('no valid "time"')
+})
+
+test.each([-8.64e15, -62_198_755_200_000, -1])("a time before 1970, %d, is read as it was written", (at) => {
+  expect(answers.time(answers.toTime(at))).toBe(at)
+})
+
 describe("where a follower begins", () => {
   const read = (query: string, lastEventId: string | null = null) =>
     requests.readFeedQuery(new URLSearchParams(query), lastEventId)
