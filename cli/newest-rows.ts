@@ -8,7 +8,7 @@ import { LARGEST_LIMIT, type Page } from "../src/core/page.ts"
  */
 export async function* newestRows<T extends { readonly id: number }>(
   ask: (page: Page) => Promise<T[]>,
-  wanted: number,
+  wanted = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<T> {
   let offset = 0
   let told = 0

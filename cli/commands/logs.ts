@@ -32,6 +32,7 @@ type Options = {
 type Filter = Pick<AuditQuery, "action" | "network">
 
 const DEFAULT_ROWS = 50
+const ENDED: AuditAction = "expire_temp"
 const TITLES = ["TIME", "ACTION", "IP", "TTL", "CLIENT", "REASON"]
 const WIDE_TITLES = ["ID", "TIME", "ACTION", "IP", "TTL", "CLIENT", "TOKEN", "REASON"]
 
@@ -66,6 +67,12 @@ export function logsCommand(env: CommandEnv): Command {
           "the stream of changes does not say with which token they were made",
         )
       }
+      if (options.follow && env.options.offline) {
+        throw new UsageError(
+          "--follow shows the changes of a running server, and would keep it from its database",
+          "leave out --offline, or leave out --follow",
+        )
+      }
       const filter = filterOf(options)
       const since = options.since === undefined ? null : readSince(options.since, env.process.clock.wall())
       const wanted = rowsOf(options)
@@ -74,7 +81,9 @@ export function logsCommand(env: CommandEnv): Command {
         return env.withGate((gate) => follow(env, gate, filter, tail))
       }
       return env.withGate(async (gate) => {
-        const rows = await newest(gate, filter, wanted, since)
+        const rows = await (since === null
+          ? newest(gate, filter, wanted)
+          : newestSince(gate, filter, wanted, since))
         if (env.out.isJson) env.out.json(rows.map(options.wide ? auditDetailToJson : auditRecordToJson))
         else if (options.wide) env.out.table(WIDE_TITLES, rows.map(wideRow))
         else env.out.table(TITLES, rows.map(row))
@@ -82,17 +91,26 @@ export function logsCommand(env: CommandEnv): Command {
     })
 }
 
-/** Up to `wanted` rows, newest first, none from before `since`. */
-async function newest(
+/** Up to `wanted` rows, newest first. */
+async function newest(gate: Gate, filter: Filter, wanted: number): Promise<AuditDetail[]> {
+  return Array.fromAsync(newestRows((page) => gate.auditDetail({ ...filter, ...page }), wanted))
+}
+
+/**
+ * The same, none from before `since`. The end of an entry has the time at which it ended, and may have been recorded
+ * long after that: only a row of another action says that all behind it are older. So these are asked for in any case.
+ */
+async function newestSince(
   gate: Gate,
-  filter: Filter,
+  { action, ...filter }: Filter,
   wanted: number,
-  since: number | null,
+  since: number,
 ): Promise<AuditDetail[]> {
+  const asked: Filter = action === undefined || action === ENDED ? filter : { ...filter, action }
   const rows: AuditDetail[] = []
-  for await (const row of newestRows((page) => gate.auditDetail({ ...filter, ...page }), wanted)) {
-    if (since !== null && row.at < since) break
-    rows.push(row)
+  for await (const row of newestRows((page) => gate.auditDetail({ ...asked, ...page }))) {
+    if (rows.length === wanted || (row.at < since && row.action !== ENDED)) break
+    if (row.at >= since && (action === undefined || row.action === action)) rows.push(row)
   }
   return rows
 }

@@ -1,7 +1,7 @@
 // `ipgate logs`: filters, the newest so many, since when, and what is added while it looks on.
 
 import { beforeAll, describe, expect, test } from "bun:test"
-import { CliMachine, throughBothGates, throughBothGatesOnce, World } from "../support/cli.ts"
+import { CliMachine, throughBothGatesOnce, World } from "../support/cli.ts"
 import { type RunningServer, runServer, TOKEN } from "../support/running-server.ts"
 import { copyDatabase, editedCopy, temporaryPaths } from "../support/temp-store.ts"
 
@@ -116,22 +116,62 @@ throughBothGatesOnce(
   { prepare: fiveHours },
 )
 
+/** The path of a database whose log holds these rows, written as `rows` shows them, of a day in 2025. */
+async function logOf(texts: readonly string[]): Promise<string> {
+  const machine = new CliMachine()
+  const empty = path()
+  await machine.run(`list --offline --db ${empty}`)
+  machine.remove()
+  const values = texts.map((text) => {
+    const [time, action, ip] = text.split(" ")
+    return `(${Date.parse(`2025-01-01T${time}Z`)}, '${action}', '${ip}')`
+  })
+  return editedCopy(empty, path, [`INSERT INTO audit (at, action, ip) VALUES ${values.join(", ")}`])
+}
+
+describe("an end that was recorded late", () => {
+  const options: { database?: string } = {}
+  const [newest, late, before, first] = [
+    "02:00 add_perm 203.0.113.9",
+    "00:30 expire_temp 203.0.113.8",
+    "01:00 add_perm 203.0.113.7",
+    "00:00 add_temp 203.0.113.8",
+  ]
+
+  beforeAll(async () => {
+    options.database = await logOf([first, before, late, newest])
+  })
+
+  throughBothGatesOnce((world) => {
+    test.each([
+      ["logs", [newest, late, before, first]],
+      ["logs --since 2025-01-01T01:00:00Z", [newest, before]],
+      ["logs --since 2025-01-01T00:30:00Z", [newest, late, before]],
+      ["logs --since 2025-01-01T00:30:00Z -n 2", [newest, late]],
+      ["logs --since 2025-01-01T00:30:00Z --action expire_temp", [late]],
+      ["logs --since 2025-01-01T00:45:00Z --action expire_temp", []],
+      ["logs --since 2025-01-01T00:30:00Z --ip 203.0.113.8", [late]],
+    ] as const)("hides nothing from %s", async (command, expected) => {
+      expect(await rows(world(), command)).toEqual([...expected])
+    })
+  }, options)
+})
+
+test("an open log off-line would keep the server from its database", async () => {
+  const machine = new CliMachine()
+  const { code, out, err } = await machine.run(`logs -f --offline --db ${path()}`)
+  machine.remove()
+  expect({ code, out }).toEqual({ code: 2, out: "" })
+  expect(err).toContain("leave out --offline, or leave out --follow")
+})
+
 describe("a log of more than a page", () => {
   const ROWS = 2_345
   const options: { database?: string } = {}
 
   beforeAll(async () => {
-    const machine = new CliMachine()
-    const empty = path()
-    await machine.run(`list --offline --db ${empty}`)
-    machine.remove()
-    const values = Array.from(
-      { length: ROWS },
-      (_, i) => `(${Date.UTC(2025, 0, 1) + i * 1000}, 'add_perm', '10.0.${i >> 8}.${i & 255}')`,
-    )
-    options.database = await editedCopy(empty, path, [
-      `INSERT INTO audit (at, action, ip) VALUES ${values.join(", ")}`,
-    ])
+    const times = Array.from({ length: ROWS }, (_, i) => new Date(i * 1000).toISOString().slice(11, 19))
+    options.database = await logOf(times.map((time, i) => `${time} add_perm 10.0.${i >> 8}.${i & 255}`))
   })
 
   throughBothGatesOnce((world) => {
@@ -183,22 +223,32 @@ describe("--follow", () => {
     )
   }
 
-  throughBothGates((world) => {
-    test("begins with the newest rows, the oldest of them first, and ends with exit 0 on a signal", async () => {
-      await fiveHours(world())
-      expect(await follow(world(), "logs -f -n 3", { earlier: 3, changes: [], total: 3 })).toEqual([
+  async function withServer(use: (world: World) => Promise<void>): Promise<void> {
+    const world = await World.open("on-line")
+    try {
+      await use(world)
+    } finally {
+      await world.close()
+    }
+  }
+
+  test("begins with the newest rows, the oldest of them first, and ends with exit 0 on a signal", () =>
+    withServer(async (world) => {
+      await fiveHours(world)
+      expect(await follow(world, "logs -f -n 3", { earlier: 3, changes: [], total: 3 })).toEqual([
         "2001:db8::1",
         "192.0.2.0/28",
         "2001:db8::1",
       ])
-    })
+    }))
 
-    test("shows the columns of the table without its titles, or one JSON object a line", async () => {
-      await fiveHours(world())
-      const client = world().client
+  test("shows the columns of the table without its titles, or one JSON object a line", () =>
+    withServer(async (world) => {
+      await fiveHours(world)
+      const client = world.client
       const shown = async (command: string) => {
         let text = ""
-        await world().run(command, {
+        await world.run(command, {
           write: (more) => {
             text += more
           },
@@ -213,19 +263,8 @@ describe("--follow", () => {
         "",
       ])
       const [first = "", second = ""] = await shown("logs -f -n 2 --json")
-      expect([JSON.parse(second), JSON.parse(first)]).toEqual((await world().json("logs -n 2")) as unknown[])
-    })
-  })
-
-  // While the command line itself holds the database nobody else can write to it, so only a server has news.
-  async function withServer(use: (world: World) => Promise<void>): Promise<void> {
-    const world = await World.open("on-line")
-    try {
-      await use(world)
-    } finally {
-      await world.close()
-    }
-  }
+      expect([JSON.parse(second), JSON.parse(first)]).toEqual((await world.json("logs -n 2")) as unknown[])
+    }))
 
   test("shows each change once, in the order in which it happened", () =>
     withServer(async (world) => {
