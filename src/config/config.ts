@@ -124,7 +124,7 @@ function meaning({ env, userId, isSocket }: ConfigSources, settings: Settings, p
     socketMode: socketMode(text("server.socket_mode"), problems),
     socketGroup: settings.text("server.socket_group")?.value ?? null,
     idleTimeout: idleTimeout(text("server.idle_timeout"), problems),
-    trustedProxies: trustedProxies(list("auth.trusted_proxies"), problems),
+    trustedProxies: trustedProxies(list("auth.trusted_proxies"), listen, problems),
     clientIpHeader: clientIpHeader(text("auth.client_ip_header"), problems),
     logLevel: oneOf("log.level", CHOICES["log.level"], text("log.level"), problems),
     logFormat: oneOf("log.format", CHOICES["log.format"], text("log.format"), problems),

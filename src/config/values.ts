@@ -76,13 +76,29 @@ export function serverAddress({ value, where }: Text, problems: string[]): strin
   return value
 }
 
-export function trustedProxies({ value, where }: List, problems: string[]): TrustedProxies {
+/** The private networks of RFC 1918 and RFC 4193 are not larger; what is, holds strangers. */
+const LARGEST_OF_PROXIES = { 4: 8, 6: 7 } as const
+
+export function trustedProxies(
+  { value, where }: List,
+  listen: readonly ListenAddress[],
+  problems: string[],
+): TrustedProxies {
   const networks: Network[] = []
+  const isOpen = listen.some((address) => !isLocal(address))
   for (const text of value) {
     if (text === "unix") continue
     const network = Network.parse(text)
-    if (network === null) problems.push(`${where}: trusted_proxies: ${explainNetwork(text)}`)
-    else networks.push(network)
+    if (network === null) {
+      problems.push(`${where}: trusted_proxies: ${explainNetwork(text)}`)
+      continue
+    }
+    if (isOpen && network.length < LARGEST_OF_PROXIES[network.family]) {
+      problems.push(
+        `${where}: trusted_proxies: ${network} lets strangers claim any address, because other machines can ask: name the proxies, or the network that they are in`,
+      )
+    }
+    networks.push(network)
   }
   return { networks, unixSocket: value.includes("unix") }
 }

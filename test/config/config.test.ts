@@ -472,6 +472,22 @@ describe("a file that makes no sense", () => {
       expect(problems({ flags: { listen: [address] } })).toEqual([])
     }
   })
+
+  test("trusted proxies that are half of the internet are refused where other machines can ask", () => {
+    const flags = (trusted: string, address = "0.0.0.0:8765") => ({
+      flags: { listen: [address], trustedProxies: ["192.0.2.10", trusted] },
+    })
+    for (const wide of ["0.0.0.0/0", "128.0.0.0/1", "10.0.0.0/7", "::/0", "2000::/3", "fc00::/6"]) {
+      const [problem = "", ...others] = problems(flags(wide))
+      expect(problem).toStartWith(`command line: trusted_proxies: ${wide} lets strangers claim any address`)
+      expect(others).toEqual([])
+      expect(problems(flags(wide, "127.0.0.1:8765"))).toEqual([])
+      expect(problems(flags(wide, "unix:/run/x"))).toEqual([])
+    }
+    for (const narrow of ["10.0.0.0/8", "172.16.0.0/12", "fc00::/7", "2600:9000::/28", "192.0.2.1"]) {
+      expect(problems(flags(narrow))).toEqual([])
+    }
+  })
 })
 
 describe("values that make no sense", () => {
