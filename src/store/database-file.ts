@@ -6,6 +6,8 @@ import {
   closeSync,
   constants,
   existsSync,
+  fchownSync,
+  fstatSync,
   fsyncSync,
   linkSync,
   lstatSync,
@@ -50,6 +52,7 @@ export function createDatabaseFile(path: string): boolean {
   const workshop = mkdtempSync(`${path}.new-`)
   const draft = `${workshop}/database`
   const file = openSync(draft, "wx", 0o600)
+  giveToOwnerOf(directory, file)
   const memory = Connection.inMemory()
   try {
     memory.batch([...MIGRATIONS.flat(), ...VERSION_STAMP])
@@ -63,6 +66,17 @@ export function createDatabaseFile(path: string): boolean {
     rmSync(workshop, { recursive: true, force: true })
   }
   return true
+}
+
+// Root may make the database of a service by a command: one that the service cannot open would keep it from starting.
+function giveToOwnerOf(directory: string, file: number): void {
+  const { uid, gid } = statSync(directory)
+  if (fstatSync(file).uid === uid) return
+  try {
+    fchownSync(file, uid, gid)
+  } catch {
+    // Only root can give a file away.
+  }
 }
 
 // SQLite would read it into the new database: entries that nobody can explain, on lists that should be empty.
@@ -99,7 +113,10 @@ function refuseUnwritable(path: string): void {
         isReadOnly
           ? `${name} is on a file system that is read-only; the database has to be written`
           : `${name} cannot be written by this user`,
-        { cause, hint: "make it writable, or give another path with --db" },
+        {
+          cause,
+          hint: "make it writable, or give it to this user with chown; or give another path with --db",
+        },
       )
     }
   }

@@ -1,5 +1,6 @@
 // What a driver error means to the gate, told by its code and never by its words.
 
+import { statSync } from "node:fs"
 import { GateError } from "../core/errors.ts"
 
 /** The driver's code for an error, or "" if it has none. */
@@ -66,8 +67,12 @@ export function openFailure(path: string, cause: unknown): GateError {
 }
 
 export function damaged(path: string, cause?: unknown): GateError {
+  const log = `${path}-wal`
+  const hasLog = (statSync(log, { throwIfNoEntry: false })?.size ?? 0) > 0
   return new GateError("unavailable", `${path} is damaged or is not a database; it was left as it is`, {
     cause,
-    hint: "restore it from a backup, or move it away to start with empty lists",
+    hint: hasLog
+      ? `the log ${log} belongs to the file that stood here before: move both away to start with empty lists, or move the log away and restore a backup`
+      : "restore it from a backup, or move it away to start with empty lists",
   })
 }

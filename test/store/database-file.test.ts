@@ -1,12 +1,14 @@
-// What lies beside the database at a start: what a killed process has left goes, whatever else is there stays.
+// The database as a file, and what lies beside it at a start: what a killed process has left goes, whatever else is there stays.
 
 import { expect, test } from "bun:test"
 import {
+  chownSync,
   existsSync,
   linkSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs"
@@ -30,6 +32,18 @@ async function start(path: string): Promise<void> {
   await store.open(NOW)
   await store.close()
 }
+
+test("a new database belongs to whom its directory belongs, so that root makes none that the service cannot open", () => {
+  const directory = newPath("state")
+  mkdirSync(directory)
+  // Only root can give a directory away; a test of anybody else sees that nothing is in the way.
+  if (process.getuid?.() === 0) chownSync(directory, 65534, 65533)
+  const path = `${directory}/gate.db`
+  expect(createDatabaseFile(path)).toBe(true)
+  const { uid, gid } = statSync(directory)
+  const made = statSync(path)
+  expect([made.uid, made.gid, made.mode & 0o777]).toEqual([uid, gid, 0o600])
+})
 
 /** What lies in the directory of the database but for its own files, folders with what they hold. */
 function beside(path: string, directory = dirname(path)): string[] {

@@ -207,6 +207,19 @@ describe(REFUSED_FILES, () => {
     await expectRefused(files.map((bytes) => [written(bytes), DAMAGED]))
   })
 
+  test("not a database, beside the log of one that stood there: the log is named", async () => {
+    const path = written("no database at all")
+    writeFileSync(`${path}-wal`, "frames of another file")
+    const error = await new LibsqlStore({ path, auditRows: 100 }).open(NOW).catch((error) => error)
+    expect(error.message).toContain(DAMAGED)
+    expect(error.hint).toContain(`move the log away and restore a backup`)
+    expect(error.hint).toContain(`${path}-wal`)
+    const alone = await new LibsqlStore({ path: written("no"), auditRows: 100 })
+      .open(NOW)
+      .catch((error) => error)
+    expect(alone.hint).toBe("restore it from a backup, or move it away to start with empty lists")
+  })
+
   test("a database of another program, also with changes that are only in its log", async () => {
     const empty = written("")
     const plain = await editedCopy(empty, newPath, [
