@@ -30,12 +30,13 @@ export class EndedEntries {
     this.next = (this.next + 1) % REMEMBERED
   }
 
-  /** The one that ended last of those that contained the address. */
-  lastCovering(address: Address): EndedEntry | null {
+  /** The one that ended last before this moment, in milliseconds since 1970, of those that contained the address. */
+  lastCovering(address: Address, before: number): EndedEntry | null {
     let last: EndedEntry | null = null
     for (const { value } of this.index.covering(Network.of(address))) {
       const entry = this.ring[value - 1]?.entry
-      if (entry !== undefined && (last === null || entry.endedAt > last.endedAt)) last = entry
+      if (entry !== undefined && entry.endedAt <= before && (last === null || entry.endedAt > last.endedAt))
+        last = entry
     }
     return last
   }

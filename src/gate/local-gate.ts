@@ -183,7 +183,8 @@ export class LocalGate implements Gate {
         count,
         firstAt,
         lastAt,
-        lastEntry: ended.lastCovering(address),
+        // What was made and ended after the client was refused has not let it in before.
+        lastEntry: ended.lastCovering(address, lastAt),
       }))
   }
 

@@ -58,6 +58,17 @@ test("shows the clients that were refused, the last one first, and what let them
   ])
 })
 
+test("names no entry that came after the client was refused", async () => {
+  expect(await world.decision("192.0.2.1")).toBe(401)
+  world.clock.advance(1_000)
+  await world.do("allow 192.0.2.1 --ttl 1h")
+  world.clock.advance(1_000)
+  await world.do("deny 192.0.2.1")
+  expect(await world.json("denied")).toMatchObject([{ ip: "192.0.2.1", last_entry: null }])
+  expect(await world.decision("192.0.2.1")).toBe(401)
+  expect(await world.json("denied")).toMatchObject([{ ip: "192.0.2.1", last_entry: { how: "removed" } }])
+})
+
 test("is an empty table when nobody was refused", async () => {
   expect(await world.run("denied")).toEqual({
     code: 0,

@@ -15,8 +15,8 @@ function setup() {
     ended.remember(network(text), { list: "temp", ip: text, endedAt, how })
   }
   /** The entry as `network endedAt`, or `-`. */
-  const last = (text: string) => {
-    const entry = ended.lastCovering(address(text))
+  const last = (text: string, before = Number.POSITIVE_INFINITY) => {
+    const entry = ended.lastCovering(address(text), before)
     return entry === null ? "-" : `${entry.ip} ${entry.endedAt}`
   }
   return { ended, remember, last }
@@ -35,7 +35,7 @@ describe("the entry that ended last", () => {
     const { ended } = setup()
     const entry = { list: "perm", ip: "192.0.2.0/24", endedAt: 17, how: "removed" } as const
     ended.remember(network("192.0.2.0/24"), entry)
-    expect(ended.lastCovering(address("192.0.2.200"))).toEqual(entry)
+    expect(ended.lastCovering(address("192.0.2.200"), 17)).toEqual(entry)
   })
 
   test("is the one of the latest end, be it wide or narrow", () => {
@@ -50,6 +50,14 @@ describe("the entry that ended last", () => {
     remember("192.0.2.1", 40)
     expect(last("192.0.2.1")).toBe("192.0.2.1 40")
     expect(last("192.0.2.2")).toBe("192.0.0.0/16 30")
+  })
+
+  test("is none that ended after the moment that is asked about", () => {
+    const { remember, last } = setup()
+    remember("192.0.2.0/24", 10)
+    remember("192.0.2.1", 20)
+    expect([last("192.0.2.1", 9), last("192.0.2.1", 10)]).toEqual(["-", "192.0.2.0/24 10"])
+    expect([last("192.0.2.1", 19), last("192.0.2.1", 20)]).toEqual(["192.0.2.0/24 10", "192.0.2.1 20"])
   })
 
   test("is of the client's own family", () => {
@@ -115,7 +123,7 @@ test(
       const client = Address.ipv4(0x0a000000 + narrow.below(520))
       const remembered = all.slice(-REMEMBERED)
       const expected = remembered.findLast(({ network }) => network.contains(Network.of(client)))
-      expect(ended.lastCovering(client)).toEqual(expected?.entry ?? null)
+      expect(ended.lastCovering(client, i)).toEqual(expected?.entry ?? null)
     }
   }),
 )
