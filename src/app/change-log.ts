@@ -60,7 +60,7 @@ function logChange(event: FeedEvent, log: Log): void {
 const WORDS: Readonly<Record<AuditRecord["action"], readonly [event: string, text: string]>> = {
   add_temp: ["list.add", "allowed"],
   add_perm: ["list.add", "allowed"],
-  delete_temp: ["list.remove", "denied"],
-  delete_perm: ["list.remove", "denied"],
+  delete_temp: ["list.remove", "removed"],
+  delete_perm: ["list.remove", "removed"],
   expire_temp: ["list.expire", "ended"],
 }

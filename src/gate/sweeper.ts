@@ -51,7 +51,7 @@ export class Sweeper {
     this.sweeping = true
     try {
       for (let recorded = 0; !this.stopped; recorded += BATCH) {
-        const ended = this.allowlist.endedGrants(BATCH)
+        const ended = this.allowlist.endedGrants(BATCH).sort((a, b) => a.expiresAt - b.expiresAt)
         if (ended.length === 0) return
         const from = this.clock.mono()
         const now = this.clock.wall()

@@ -1,6 +1,6 @@
 // Writes a whole bulk of entries in one transaction, with an audit row for each change.
 
-import { invalid } from "../core/errors.ts"
+import { GateError } from "../core/errors.ts"
 import { Bulk } from "./bulk.ts"
 import type { Connection, Result, Statement } from "./connection.ts"
 import { entryKey } from "./entry-key.ts"
@@ -52,8 +52,12 @@ function prune(connection: Connection, bulk: Bulk, options: ImportOptions): Sort
     })
   })
   if (removed.length > prune.maxRemovals) {
-    throw invalid(
+    throw new GateError(
+      "invalid",
       `pruning would remove ${removed.length} permanent entries, and at most ${prune.maxRemovals} may go: nothing was changed`,
+      {
+        hint: "if they shall go, let it remove as many: --max-removals of the command, prune of the request",
+      },
     )
   }
   for (const networks of removed.batches(BATCH)) {
