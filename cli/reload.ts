@@ -36,7 +36,9 @@ export function reload({ env, flags, startedWith, server, log, record }: Reloade
     return null
   } catch (error) {
     record.failed()
-    const problem = error instanceof Error ? error.message : String(error)
+    const message = error instanceof Error ? error.message : String(error)
+    // A configuration with several mistakes has a line for each, and this is one line of the log.
+    const problem = message.replaceAll(/\n\s*/g, "; ")
     log.error(`the reload failed, and the old configuration stays in force: ${problem}`, { event })
     return problem
   }

@@ -42,10 +42,11 @@ export function readTokenFile(path: string): string[] {
     const why = code === "ENOENT" ? "does not exist" : "cannot be read"
     throw new TokenError(`the token file ${path} ${why}`, { cause })
   }
-  refuseOpen(path, mode)
+  // What is in the file comes first: whoever has named another one by mistake must not be told to close it to others.
   const tokens = content.split(/\r?\n/).filter((line) => line !== "")
   if (tokens.length === 0) throw new TokenError(`the token file ${path} is empty`, { hint: FORM })
   for (const token of tokens) checkToken(token, `the token file ${path}`)
+  refuseOpen(path, mode)
   return tokens
 }
 
@@ -79,10 +80,22 @@ export function checkToken(token: string, where: string): void {
     throw new TokenError(`${where} holds a token with spaces or special characters`, { hint: FORM })
 }
 
-/** Makes a file with one new token of 256 random bits, mode 0600, unless the file exists. True if it was made. */
+/** What no second attempt makes better. */
+const NOT_ALLOWED = ["EACCES", "EPERM", "EROFS", "ENOTDIR"]
+
+/** Makes a file with one new token of 256 random bits, mode 0600, unless the file exists. True if it was made. Throws `TokenError` if this user may not. */
 export function makeTokenFile(path: string): boolean {
   if (existsSync(path)) return false
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  writeFileSync(path, `${randomSecret()}\n`, { mode: 0o600, flag: "wx" })
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    writeFileSync(path, `${randomSecret()}\n`, { mode: 0o600, flag: "wx" })
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException
+    if (code === undefined || !NOT_ALLOWED.includes(code)) throw cause
+    throw new TokenError(`the token file ${path} cannot be made: ${code}`, {
+      cause,
+      hint: "name places that this user may write to with --token-file and --db, or set HOME",
+    })
+  }
   return true
 }

@@ -16,6 +16,8 @@ const CONFIGURATION = `# HAProxy in front of a site, with ipgate deciding who ge
 #   ipgate proxy haproxy --lua > /etc/haproxy/ipgate.lua
 
 global
+    user haproxy                # the user that the package of HAProxy makes
+    group haproxy
     lua-load /etc/haproxy/ipgate.lua
 
 defaults

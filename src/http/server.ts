@@ -1,6 +1,7 @@
 // The life of the listeners: bind, serve, drain.
 
-import { chmodSync, chownSync, lstatSync, readFileSync, unlinkSync } from "node:fs"
+import { chmodSync, chownSync, existsSync, lstatSync, readFileSync, unlinkSync } from "node:fs"
+import { dirname } from "node:path"
 import { GateError } from "../core/errors.ts"
 import { quoted } from "../core/printable.ts"
 import { formatListenAddress, type ListenAddress } from "../listen-address.ts"
@@ -81,6 +82,7 @@ function listenOnSocket(
   idleTimeout: number,
 ): Listener {
   const groupId = group === null ? null : groupIdOf(group)
+  refuseMissingDirectory(address.path)
   removeStaleSocket(address.path)
   // Nobody else may come in between the birth of the socket and its mode.
   const before = process.umask(0o177)
@@ -175,6 +177,15 @@ function options(routes: Routes, idleTimeout: number, peerOf: PeerOf, deciderOf:
     ...({ idleTimeout } as object),
     maxRequestBodySize: LARGEST_REQUEST,
   } as const
+}
+
+// Bun would only say that something is missing.
+function refuseMissingDirectory(path: string): void {
+  const directory = dirname(path)
+  if (existsSync(directory)) return
+  throw new GateError("failed", `cannot listen on unix:${path}: there is no directory ${directory}`, {
+    hint: "make it, for the user that runs the server, or leave this listener out",
+  })
 }
 
 // A killed server leaves its socket behind. The database has one owner, and this process is it by now, so no other

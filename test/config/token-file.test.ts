@@ -134,6 +134,18 @@ describe(
       )
     })
 
+    test("that others can reach, of something else: nobody is told to change the rights of it", () => {
+      write("root:x:0:0:root:/root:/bin/bash of a person\n", 0o644)
+      expect(refusal(() => readTokenFile(path))).toBe(`the token file ${path} ${ODD}`)
+    })
+
+    test("that cannot be made: where, why and what to do", () => {
+      write("no directory")
+      expect(refusal(() => makeTokenFile(`${path}/state/api-token`))).toBe(
+        `the token file ${path}/state/api-token cannot be made: ENOTDIR`,
+      )
+    })
+
     test("and no message has a word of the token", () => {
       for (const content of [`${OLD} `, `${OLD}\n${OLD.slice(0, 20)}`, `\t${OLD}`]) {
         write(content)

@@ -181,7 +181,9 @@ describe("on a unix socket", () => {
 
   test("a directory that does not exist is told by name", () => {
     const { message } = failureOf(socketAt("missing/gate.sock"))
-    expect(message).toStartWith(`cannot listen on unix:${directory}/missing/gate.sock`)
+    expect(message).toBe(
+      `cannot listen on unix:${directory}/missing/gate.sock: there is no directory ${directory}/missing`,
+    )
   })
 
   test("the file goes with the listener", async () => {

@@ -121,6 +121,11 @@ const KINDS: readonly Kind[] = [
         ["bind 0.0.0.0:80", `bind 127.0.0.1:${port}`],
         ["bind [::]:80 v6only", `bind [::1]:${port}`],
         ["lua-load /etc/haproxy/ipgate.lua", "lua-load ipgate.lua"],
+        // The places of this test are for its own user alone.
+        [
+          "    user haproxy                # the user that the package of HAProxy makes\n    group haproxy\n",
+          "",
+        ],
       ),
     script: {
       option: "--lua",
