@@ -80,12 +80,15 @@ export async function startServer(
   let metricsListener: Listener | null = null
   try {
     const metrics = config.metricsListen ? await loadMetrics(clock) : null
-    const { created } = await store.open(clock.wall())
+    const { created, ended } = await store.open(clock.wall())
     if (created)
       log.warn("made a new, empty database: nobody is let in yet", {
         event: "db.create",
         path: config.databasePath,
       })
+    if (ended > 0) {
+      log.notice("temporary entries have ended while no server ran", { event: "list.expire", ended })
+    }
     for (const warning of placeWarnings(config.databasePath)) {
       log.warn(warning, { event: "db.place", path: config.databasePath })
     }

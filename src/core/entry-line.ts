@@ -50,7 +50,8 @@ export function endOf(lifetime: string, now: number): number | null {
   const seconds = parseDuration(lifetime)
   if (seconds !== null) return isTtl(seconds) ? now + seconds * 1000 : null
   if (explainDay(lifetime) !== null) return null
-  if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?(Z|[+-]\d\d:\d\d)$/.test(lifetime)) return null
+  // RFC 3339 has no hour 24, which `Date.parse` takes.
+  if (!/^\d{4}-\d\d-\d\dT(?!24)\d\d:\d\d:\d\d(\.\d{1,3})?(Z|[+-]\d\d:\d\d)$/.test(lifetime)) return null
   const until = Date.parse(lifetime)
   return Number.isNaN(until) || until < 0 || until > now + LONGEST_TTL_SECONDS * 1000 ? null : until
 }

@@ -56,12 +56,12 @@ export class LibsqlStore implements Store, TokenStore {
       this.opened = takeOwnership(path, created)
       removeLeftovers(path)
       this.migrate()
-      this.connection.batch(sql.expireEnded(now))
+      const ended = this.connection.batch(sql.expireEnded(now)).at(-1)?.rowsAffected ?? 0
       // What a killed process left in the log was perhaps never on the disk: it is written anew before more is promised.
       emptyLog(this.connection)
       this.revision = revisionOf(this.connection)
       this.files.remember()
-      return { created }
+      return { created, ended }
     } catch (cause) {
       this.opened?.close()
       this.opened = null

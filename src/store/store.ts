@@ -17,7 +17,8 @@ export type StoreConfig = {
 }
 
 /** What opening did: a new, empty database is worth a line in the log, because an empty list lets nobody in. */
-export type Opened = { readonly created: boolean }
+/** `ended` is how many temporary entries had ended meanwhile, and have been recorded and removed. */
+export type Opened = { readonly created: boolean; readonly ended: number }
 
 /**
  * What a transaction did: the ids of the newest audit row before and after it. Each change that takes effect writes

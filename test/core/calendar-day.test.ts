@@ -42,6 +42,12 @@ test.each(["2027-02-29", "2027-02-31", "2027-04-31", "2027-06-31"])("no entry en
   }
 })
 
+test("no entry ends at an hour that RFC 3339 does not have", () => {
+  for (const time of ["T24:00:00Z", "T24:00:00.000+02:00", "T25:00:00Z"]) {
+    expect(endOf(`2027-01-01${time}`, NOW)).toBeNull()
+  }
+})
+
 test("an entry may end on the last day of a month", () => {
   for (const date of ["2028-02-29", "2027-04-30", "2027-12-31"]) {
     expect(endOf(`${date}T00:00:00Z`, NOW)).toBe(Date.parse(`${date}T00:00:00Z`))

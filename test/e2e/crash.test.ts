@@ -206,8 +206,10 @@ test(MISSED_END, async () => {
   await server.kill()
   await Bun.sleep(Date.parse(expires) - Date.now() + 1)
 
-  for (const end of ["kill", "stop", "kill"] as const) {
+  for (const [i, end] of (["kill", "stop", "kill"] as const).entries()) {
     const next = await place.serve()
+    const told = next.log().includes("temporary entries have ended while no server ran ended=1")
+    expect(told).toBe(i === 0)
     expect(await next.decision("203.0.113.7")).toBe(401)
     expect(await next.decision("203.0.113.8")).toBe(204)
     const record = { timestamp: expires, action: "expire_temp", ip: "203.0.113.7", api_client_ip: null }

@@ -69,10 +69,10 @@ export function describeStore(name: string, make: (config: StoreConfig) => Store
       test("makes a missing file and says so, and says no when it is there", async () => {
         const path = newPath()
         const first = made({ path })
-        expect(await first.open(NOW)).toEqual({ created: true })
+        expect(await first.open(NOW)).toEqual({ created: true, ended: 0 })
         await first.close()
         const second = made({ path: copyDatabase(path, newPath()) })
-        expect(await second.open(NOW)).toEqual({ created: false })
+        expect(await second.open(NOW)).toEqual({ created: false, ended: 0 })
       })
 
       test("makes files and directory for the owner alone, whatever the umask", async () => {
@@ -130,7 +130,8 @@ export function describeStore(name: string, make: (config: StoreConfig) => Store
         await first.commit(changes)
         const path2 = newPath()
         await first.close()
-        const second = await open({ path: copyDatabase(path, path2), now: NOW + 60_000 })
+        const second = made({ path: copyDatabase(path, path2) })
+        expect(await second.open(NOW + 60_000)).toEqual({ created: false, ended: 4 })
         const expired = [
           expireTemporary("192.0.2.2", NOW + 10_000),
           expireTemporary("2001:db8::1", NOW + 10_000),

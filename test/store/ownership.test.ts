@@ -132,7 +132,7 @@ describe(SECOND_PROCESS, () => {
       const { kill } = await heldByProcess(kind, path)
       await kill()
       const next = store(path)
-      expect(await next.open(NOW)).toEqual({ created: false })
+      expect(await next.open(NOW)).toEqual({ created: false, ended: 0 })
       expect(await permanentOf(next)).toEqual(["192.0.2.1", "192.0.2.2", "192.0.2.3"])
       expect((await next.audit({ limit: 10, offset: 0 })).length).toBe(3)
     },

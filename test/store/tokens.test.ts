@@ -166,7 +166,7 @@ describe("a database of version 1", () => {
     const before = await query(VERSION_1, newPath, COLUMNS)
     const store = new LibsqlStore({ path, auditRows: 1000 })
     opened.push(store)
-    expect(await store.open(NOW + 120_000)).toEqual({ created: false })
+    expect(await store.open(NOW + 120_000)).toEqual({ created: false, ended: 0 })
     expect(await permanentOf(store)).toEqual(["10.0.0.0/8", "2001:db8::/32"])
     expect((await temporaryOf(store)).map(({ ip, reason }) => [ip, reason])).toEqual([
       ["192.0.2.1", "long"],
