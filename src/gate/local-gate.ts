@@ -10,7 +10,7 @@ import { formatDuration } from "../core/duration.ts"
 import type { EndedEntries } from "../core/ended-entries.ts"
 import type { PermanentEntry, TemporaryEntry, TemporaryGrant } from "../core/entry.ts"
 import { GateError } from "../core/errors.ts"
-import { type FeedEvent, type FeedFilter, type FeedStart, matches } from "../core/feed.ts"
+import type { FeedEvent, FeedFilter, FeedStart } from "../core/feed.ts"
 import type {
   Coverage,
   DecisionCounts,
@@ -27,19 +27,16 @@ import type { RefusedClients } from "../core/refused-clients.ts"
 import type { Status } from "../core/status.ts"
 import type { CommitQueue } from "../store/commit-queue.ts"
 import { readBackup } from "../store/read-backup.ts"
-import type { AuditSlice, Store } from "../store/store.ts"
+import type { Store } from "../store/store.ts"
 import { applyImported } from "./apply.ts"
 import { asTheyCome } from "./as-they-come.ts"
 import type { ChangeFeed } from "./change-feed.ts"
+import { followChanges } from "./follow-changes.ts"
 import { fullPage } from "./full-page.ts"
 import type { Health } from "./health.ts"
+import { importedEvents } from "./imported-events.ts"
 import type { LongReads } from "./long-reads.ts"
 import { restingAtFirst } from "./resting-at-first.ts"
-
-/** Rows that a replay reads at once, and the most that an import tells one by one. */
-const REPLAY_PAGE = 1_000
-/** Milliseconds of silence until a follower is told that it has missed nothing. */
-const HEARTBEAT = 15_000
 
 export type LocalGateParts = {
   readonly store: Store
@@ -119,7 +116,7 @@ export class LocalGate implements Gate {
       )
       await applyImported(allowlist, { present, absent }, sharesProcessor ? restingAtFirst() : othersFirst)
       onImport?.(counts, this.by)
-      feed.publish(await this.importedEvents(before, after))
+      feed.publish(await importedEvents(store, before, after))
       return counts
     })
   }
@@ -146,31 +143,8 @@ export class LocalGate implements Gate {
     return this.read(this.parts.store.auditDetail(query))
   }
 
-  async *follow(start: FeedStart, filter: FeedFilter, signal: AbortSignal): AsyncGenerator<FeedEvent> {
-    const follower = this.parts.feed.follow()
-    signal.addEventListener("abort", () => follower.leave())
-    if (signal.aborted) follower.leave()
-    try {
-      // The follower collects from here on, so nothing is missed between the log's rows and the first live event.
-      let told = 0
-      for await (const { events, newest } of this.replay(start, filter)) {
-        yield* events
-        told = newest
-      }
-      yield { kind: "at", id: told }
-      for (;;) {
-        const events = await follower.next(HEARTBEAT)
-        if (events === null) return
-        for (const event of events) {
-          if (event.id <= told) continue
-          told = event.id
-          if (event.kind !== "change" || matches(filter, event.record)) yield event
-        }
-        if (events.length === 0) yield { kind: "at", id: told }
-      }
-    } finally {
-      follower.leave()
-    }
+  follow(start: FeedStart, filter: FeedFilter, signal: AbortSignal): AsyncGenerator<FeedEvent> {
+    return followChanges(this.parts, start, filter, signal)
   }
 
   async refused({ limit, offset }: Page): Promise<RefusedEntry[]> {
@@ -227,48 +201,6 @@ export class LocalGate implements Gate {
     return queue.add(changes).then(lastOf)
   }
 
-  /** What a follower missed before it came, page by page, and up to which id that is everything. */
-  private async *replay(
-    start: FeedStart,
-    filter: FeedFilter,
-  ): AsyncGenerator<{ events: FeedEvent[]; newest: number }> {
-    const { store } = this.parts
-    if ("tail" in start) {
-      const { rows, newest } = await this.read(
-        store.auditSlice({ ...filter, after: null, limit: start.tail }),
-      )
-      yield { events: rows.map(toEvent), newest }
-      return
-    }
-    let after = start.after
-    for (;;) {
-      const { oldest, newest, rows } = await this.read(
-        store.auditSlice({ ...filter, after, limit: REPLAY_PAGE }),
-      )
-      // Rows that the log has dropped, or an id of another database: nobody can tell any more what was missed.
-      if (after > newest || (oldest > 0 && after < oldest - 1) || (oldest === 0 && after < newest)) {
-        yield { events: [{ kind: "reload", id: newest }], newest }
-        return
-      }
-      yield { events: rows.map(toEvent), newest }
-      if (rows.length < REPLAY_PAGE) return
-      after = rows.at(-1)?.id ?? newest
-    }
-  }
-
-  /** The rows of a small import one by one; a large one only says that the lists are other ones now. */
-  private async importedEvents(before: number, after: number): Promise<FeedEvent[]> {
-    const reload: FeedEvent = { kind: "reload", id: after }
-    if (after - before > REPLAY_PAGE) return [reload]
-    try {
-      const { rows } = await this.parts.store.auditSlice({ after: before, limit: REPLAY_PAGE })
-      return rows.map(toEvent)
-    } catch {
-      // The import is durable and holds already: nobody may be told that it failed.
-      return [reload]
-    }
-  }
-
   private read<T>(call: Promise<T>): Promise<T> {
     return this.parts.health.watchRead(call)
   }
@@ -289,10 +221,6 @@ function lastOf(outcomes: readonly Outcome[]): Outcome {
   const outcome = outcomes.at(-1)
   if (outcome === undefined) throw new GateError("failed", "internal error: the store told no outcome")
   return outcome
-}
-
-function toEvent({ id, record }: AuditSlice["rows"][number]): FeedEvent {
-  return { kind: "change", id, record }
 }
 
 function removal(outcome: Outcome): "removed" | "absent" {

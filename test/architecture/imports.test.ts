@@ -73,6 +73,7 @@ const RULES: readonly Rule[] = [
       "src/token-secret.ts",
       "node:crypto",
       "node:fs",
+      "node:path",
     ],
     because:
       "handlers see a Gate and an Allowlist; a handler that could reach the store would be a second write path",
