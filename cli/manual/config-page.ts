@@ -40,7 +40,7 @@ export function configPage({ version, date }: Release): string {
   return page.toString()
 }
 
-/** The words of the table are for the README, which has code and links. */
+/** The words of the table are for docs/configuration.md, which has code and links. */
 function fallback({ fallback, fallbackInWords = "none" }: ConfigKey): string {
   if (fallback === null) return fallbackInWords.replace(/: see \[[^\]]*\]\([^)]*\)/, "").replaceAll("`", "")
   return fallback.length === 0 ? "nowhere" : [fallback].flat().join(", ")

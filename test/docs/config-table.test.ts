@@ -1,4 +1,4 @@
-// The table of the configuration in the README, and the shipped file, made from and compared with the one table of keys.
+// The table of the configuration in docs/configuration.md, and the shipped file, made from and compared with the one table of keys.
 
 import { describe, expect, test } from "bun:test"
 import { readFileSync, writeFileSync } from "node:fs"
@@ -7,15 +7,15 @@ import { parse } from "smol-toml"
 import { CONFIG_KEYS, type ConfigKey } from "../../src/config/keys.ts"
 
 const ROOT = join(import.meta.dir, "../..")
-const README = join(ROOT, "README.md")
+const PAGE = join(ROOT, "docs/configuration.md")
 const BEGIN = "<!-- config:start -->\n"
 const END = "<!-- config:end -->"
 
-test("the table in the README says what the table of keys says", () => {
-  const page = readFileSync(README, "utf8")
+test("the table in docs/configuration.md says what the table of keys says", () => {
+  const page = readFileSync(PAGE, "utf8")
   const [before = "", rest = ""] = page.split(BEGIN)
   const [shown, after = ""] = rest.split(END)
-  if (process.env.UPDATE_GOLDEN === "1") writeFileSync(README, `${before}${BEGIN}${table()}${END}${after}`)
+  if (process.env.UPDATE_GOLDEN === "1") writeFileSync(PAGE, `${before}${BEGIN}${table()}${END}${after}`)
   else expect(shown).toBe(table())
 })
 

@@ -14,7 +14,7 @@ const SHOWN = { home: "/home/admin", sockets: "/run/ipgate", server: "127.0.0.1:
 export const CURL = Bun.which("curl")
 if (CURL === null) {
   console.error(
-    "curl is missing, so the consoles of the README were left out. Install it with: apt-get install curl",
+    "curl is missing, so the consoles of README.md and docs were left out. Install it with: apt-get install curl",
   )
 }
 if (NGINX === null) {

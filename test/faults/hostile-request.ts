@@ -1,15 +1,14 @@
 // Requests that are hostile in their method, target, headers, body and framing, and what each of them may get.
 
-import { readFileSync } from "node:fs"
-import { join } from "node:path"
 import fc from "fast-check"
 import { codeIn, rowsUnder } from "../docs/markdown.ts"
+import { readPage } from "../docs/pages.ts"
 import { requestText } from "../support/raw-http.ts"
 
 export const LISTED = "192.0.2.7"
 export const OTHER = "192.0.2.8"
 
-/** What the README says of a request: the statuses by method and path, `{ip}` and `…` standing for anything. */
+/** What docs/api.md says of a request: the statuses by method and path, `{ip}` and `…` standing for anything. */
 export const DOCUMENTED = documented()
 
 /** Refusals that any request may get: what is no HTTP, no token, no route, no method, too large. */
@@ -250,9 +249,8 @@ export function allowedFor({ method, target, client, token, headers }: Hostile):
 }
 
 function documented(): Map<string, readonly number[]> {
-  const readme = readFileSync(join(import.meta.dir, "../../README.md"), "utf8")
   const answers = new Map<string, readonly number[]>()
-  for (const [request = "", , cell = ""] of rowsUnder(readme, "request")) {
+  for (const [request = "", , cell = ""] of rowsUnder(readPage("docs/api.md"), "request")) {
     const statuses = [...cell.matchAll(/(?:^|· )([2-5][0-9]{2})\b/g)].map(([, status]) => Number(status))
     const previous = [...answers.values()].at(-1) ?? []
     for (const code of codeIn(request).filter((code) => /^[A-Z]+ \//.test(code))) {

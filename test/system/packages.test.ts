@@ -8,6 +8,7 @@ import { debianVersion } from "../../scripts/packaging/debian-package.ts"
 import { RELEASE_TARGETS } from "../../scripts/packaging/release-targets.ts"
 import { run } from "../../scripts/packaging/run.ts"
 import { VERSION } from "../../src/version.ts"
+import { allPages } from "../docs/pages.ts"
 import { fault } from "../faults/fault.ts"
 import { MISSING_FOR_SYSTEM } from "./debian-tree.ts"
 import { releaseQuickly } from "./packages.ts"
@@ -92,10 +93,9 @@ describe.skipIf(!isPossible)("a release", () => {
         join(directory, `ipgate-${VERSION}-linux-${process.arch}`, "ipgate"),
         "latin1",
       )
-      const readme = readFileSync(join(ROOT, "README.md"), "utf8")
       // With a character behind it, as in the text of the program: in its bytecode the next byte may look like one more letter.
       const namesIn = (text: string) => new Set(text.match(/\bIPGATE_[A-Z_]+(?![A-Z_])(?=[ -~])/g))
-      expect([...namesIn(program)].toSorted()).toEqual([...namesIn(readme)].toSorted())
+      expect([...namesIn(program)].toSorted()).toEqual([...namesIn(allPages())].toSorted())
     },
   )
 

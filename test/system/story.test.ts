@@ -1,11 +1,12 @@
-// The service on a real systemd, as an administrator meets it: from the packages, by the README, over every accident, to the purge.
+// The service on a real systemd, as an administrator meets it: from the packages, by the pages, over every accident, to the purge.
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test"
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { basename, join } from "node:path"
 import { VERSION } from "../../src/version.ts"
 import { textsOf } from "../docs/markdown.ts"
+import { allPages } from "../docs/pages.ts"
 import { fault } from "../faults/fault.ts"
 import { debianTree, MISSING_FOR_SYSTEM } from "./debian-tree.ts"
 import { Machine } from "./machine.ts"
@@ -22,7 +23,6 @@ const PAGE = "curl -s -o /dev/null -w '%{http_code}' -H 'Host: example.org' http
 const TOML = "/etc/ipgate/ipgate.toml"
 const DATABASE = "/var/lib/ipgate/ipgate.db"
 
-const readme = readFileSync(join(import.meta.dir, "../../README.md"), "utf8")
 const isPossible = MISSING_FOR_SYSTEM.length === 0
 const story = new Story()
 const { does, tries, until, property, step } = story.verbs()
@@ -300,12 +300,12 @@ function bring(path: string): void {
   copyFileSync(path, join(home, basename(path)))
 }
 
-/** Does what a block of the README says, as the administrator, who has just logged in. */
+/** Does what a block of the pages says, as the administrator, who has just logged in. */
 async function follows(beginning: string, part = (block: string) => block): Promise<void> {
-  const block = textsOf(readme, "sh").find(
+  const block = textsOf(allPages(), "sh").find(
     (text) => text.startsWith(beginning) && !text.includes("./scripts/"),
   )
-  if (block === undefined) throw new Error(`the README has no block that begins with "${beginning}"`)
+  if (block === undefined) throw new Error(`no page has a block that begins with "${beginning}"`)
   await does(`set -e\n${part(block)}`, MARA)
 }
 

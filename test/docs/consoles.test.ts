@@ -1,33 +1,40 @@
-// Every command in the consoles of the README, run in order in one shell: the output is the one that is printed there.
-// UPDATE_GOLDEN=1 writes what came into the README, if anything in it differs.
+// Every command in the consoles of the pages, run in order in one shell: the output is the one that is printed there.
+// UPDATE_GOLDEN=1 writes what came into the pages, if anything in one differs.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { readFileSync, writeFileSync } from "node:fs"
+import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { NGINX, replaced } from "../support/nginx.ts"
 import { Console, CURL } from "./console.ts"
 import { blocksOf } from "./markdown.ts"
+import { PAGES, readPage } from "./pages.ts"
 import { steady } from "./steady.ts"
 
-const README = join(import.meta.dir, "../../README.md")
+const ROOT = join(import.meta.dir, "../..")
 const UPDATE = process.env.UPDATE_GOLDEN === "1"
 
-const page = readFileSync(README, "utf8")
-
-/** Two sites that the page speaks of: one as it should be, and one that believes what a client writes. */
+/** Two sites that the pages speak of: one as it should be, and one that believes what a client writes. */
 const SOUND_SITE = "http://127.0.0.1/"
 const OPEN_SITE = "http://127.0.0.1:8080/"
 
-/** A command with the output that the page shows; `^C` ends the server. `from` and `to` are lines of the page. */
-type Step = { readonly command: string; readonly from: number; readonly to: number; readonly shown: string }
+/** A command with the output that its page shows; `^C` ends the server. `from` and `to` are lines of the page. */
+type Step = {
+  readonly page: string
+  readonly command: string
+  readonly from: number
+  readonly to: number
+  readonly shown: string
+}
 
-const steps = blocksOf(page)
-  .filter(({ language }) => language === "console")
-  .flatMap(({ start, lines }) => stepsOf(start, lines))
+const steps = PAGES.flatMap((page) =>
+  blocksOf(readPage(page))
+    .filter(({ language }) => language === "console")
+    .flatMap(({ start, lines }) => stepsOf(page, start, lines)),
+)
 
 let admin: Console
 const outputs = new Map<Step, string>()
-let differs = false
+const differing = new Set<string>()
 
 beforeAll(() => {
   admin = new Console()
@@ -35,23 +42,24 @@ beforeAll(() => {
 
 afterAll(async () => {
   await admin.close()
-  if (UPDATE && differs) writeFileSync(README, updated())
+  for (const page of differing) writeFileSync(join(ROOT, page), updated(page))
 })
 
-test("the README has consoles, and the first command in them starts the server", () => {
+test("the pages have consoles, and the first command in them starts the server", () => {
   expect(steps.length).toBeGreaterThan(30)
   expect(steps[0]?.command).toBe("ipgate serve")
 })
 
-describe.skipIf(CURL === null)("the consoles of the README", () => {
+describe.skipIf(CURL === null)("the consoles of the pages", () => {
   for (const [at, step] of steps.entries()) {
     test.skipIf(NGINX === null && isBehindNginx(at))(
-      `line ${step.from}: ${step.command}`,
+      `${step.page}, line ${step.from}: ${step.command}`,
       async () => {
         const { output, exitCode } = await perform(step)
         outputs.set(step, output)
-        if (UPDATE) differs ||= steady(output) !== steady(step.shown)
-        else expect(steady(output)).toBe(steady(step.shown))
+        if (UPDATE) {
+          if (steady(output) !== steady(step.shown)) differing.add(step.page)
+        } else expect(steady(output)).toBe(steady(step.shown))
         // A command may fail only where the reader sees it fail.
         if (steps[at + 1]?.command !== "echo $?") expect(exitCode).toBe(0)
       },
@@ -79,7 +87,7 @@ function isBehindNginx(at: number): boolean {
 }
 
 /** `$ ` begins a command, `> ` continues it, and what follows is its output. */
-function stepsOf(start: number, lines: readonly string[]): Step[] {
+function stepsOf(page: string, start: number, lines: readonly string[]): Step[] {
   const found: Array<{ command: string; from: number; to: number; shown: string[] }> = []
   for (const [i, line] of lines.entries()) {
     const last = found.at(-1)
@@ -87,7 +95,7 @@ function stepsOf(start: number, lines: readonly string[]): Step[] {
     if (line.startsWith("$ ") || line === "^C") {
       found.push({ command: line.replace(/^\$ /, ""), from: at, to: at, shown: [] })
     } else if (last === undefined) {
-      throw new Error(`README.md, line ${at}: output without a command`)
+      throw new Error(`${page}, line ${at}: output without a command`)
     } else if (line.startsWith("> ") && last.shown.length === 0) {
       last.command += `\n${line.slice(2)}`
       last.from = at
@@ -97,12 +105,13 @@ function stepsOf(start: number, lines: readonly string[]): Step[] {
       last.to = at
     }
   }
-  return found.map((step) => ({ ...step, shown: step.shown.join("\n") }))
+  return found.map((step) => ({ ...step, page, shown: step.shown.join("\n") }))
 }
 
-function updated(): string {
-  const lines = page.split("\n")
-  for (const [{ from, to }, output] of [...outputs].toReversed()) {
+/** The page with what came in the place of what it showed. */
+function updated(page: string): string {
+  const lines = readPage(page).split("\n")
+  for (const [{ from, to }, output] of [...outputs].filter(([step]) => step.page === page).toReversed()) {
     lines.splice(from, to - from, ...(output === "" ? [] : output.split("\n")))
   }
   return lines.join("\n")

@@ -1,7 +1,7 @@
-// What the README says about names, numbers and files, compared with the program: in both directions where that is possible.
+// What README.md and its references say about names, numbers and files, compared with the program: in both directions where that is possible.
 
 import { describe, expect, test } from "bun:test"
-import { existsSync, readFileSync } from "node:fs"
+import { existsSync } from "node:fs"
 import { dirname, join, normalize } from "node:path"
 import { Option } from "commander"
 import type { ProcessEnv } from "../../cli/command-env.ts"
@@ -25,15 +25,17 @@ import { SHORTEST_TOKEN } from "../../src/token-file.ts"
 import * as wire from "../../src/wire/paths.ts"
 import { runServer } from "../support/running-server.ts"
 import { anchorsOf, blocksOf, codeIn, linksOf, prose, rowsUnder, textsOf } from "./markdown.ts"
+import { allPages, PAGES, readPage } from "./pages.ts"
 
 const ROOT = join(import.meta.dir, "../..")
-const read = (path: string) => readFileSync(join(ROOT, path), "utf8")
-const readme = read("README.md")
+const readme = readPage("README.md")
+const pages = allPages()
 /** Every code span outside of the blocks. */
-const spans = codeIn(prose(readme))
+const spans = codeIn(prose(pages))
 
 /** Blocks that no test of this folder runs, by their first line, each with the reason. */
 const NOT_RUN_HERE: Readonly<Record<string, string>> = {
+  "openssl rand": "needs root and a systemd; test/system changes the token there",
   "./scripts/start":
     "start.test.ts runs the first; the second is what runs this very test, in CI and everywhere",
   "sudo install": "needs root, and changes the machine",
@@ -44,7 +46,6 @@ const NOT_RUN_HERE: Readonly<Record<string, string>> = {
   "sudo editor": "needs a person; test/system edits and reloads",
   "sudo apt-get remove": "test/system ends with it",
   "ipgate doctor --via": "help-examples.test.ts runs it, behind a real nginx",
-  "openssl rand": "needs root and a systemd; test/system changes the token there",
   "systemctl stop ipgate":
     "needs a systemd; test/e2e/backup.test.ts runs what is between its first and its last line",
 }
@@ -69,12 +70,12 @@ const { program } = buildProgram({} as ProcessEnv)
 
 describe("blocks", () => {
   test("are of a kind that a test knows", () => {
-    const languages = new Set(blocksOf(readme).map(({ language }) => language))
+    const languages = new Set(blocksOf(pages).map(({ language }) => language))
     expect([...languages].toSorted()).toEqual(["console", "nginx", "sh", "toml"])
   })
 
   test("that are not run are those of the list, and each stands there with its reason", () => {
-    const notRun = textsOf(readme, "sh")
+    const notRun = textsOf(pages, "sh")
     const reasons = Object.keys(NOT_RUN_HERE)
     expect(notRun.map((text) => reasons.find((beginning) => text.startsWith(beginning)) ?? text)).toEqual(
       reasons,
@@ -82,7 +83,7 @@ describe("blocks", () => {
   })
 
   test("name scripts and files that exist", () => {
-    const paths = textsOf(readme, "sh").flatMap(
+    const paths = textsOf(pages, "sh").flatMap(
       (text) => text.match(/(?<=^|\s)(?:\.\/scripts|docs)\/\S+/gm) ?? [],
     )
     expect(paths.length).toBeGreaterThan(3)
@@ -90,7 +91,7 @@ describe("blocks", () => {
   })
 
   test("of nginx are docs/nginx.conf to the letter", () => {
-    expect(textsOf(readme, "nginx")).toEqual([read("docs/nginx.conf")])
+    expect(textsOf(readme, "nginx")).toEqual([readPage("docs/nginx.conf")])
   })
 
   test("the two commands come first", () => {
@@ -107,7 +108,7 @@ describe("blocks", () => {
 })
 
 describe("configuration", () => {
-  const rows = rowsUnder(readme, "key in the file")
+  const rows = rowsUnder(pages, "key in the file")
   const documented = (column: number) => rows.flatMap((cells) => codeIn(cells[column] ?? ""))
   const keys = CONFIG_KEYS.map(({ key }) => key as string)
 
@@ -116,7 +117,7 @@ describe("configuration", () => {
   })
 
   test("the example file has every key, and is accepted", () => {
-    const [example = ""] = textsOf(readme, "toml")
+    const [example = ""] = textsOf(pages, "toml")
     const sections = Object.entries(Bun.TOML.parse(example)) as Array<[string, object]>
     const named = sections.flatMap(([section, members]) =>
       Object.keys(members).map((key) => `${section}.${key}`),
@@ -139,7 +140,7 @@ describe("configuration", () => {
     const asked = new Set<string>()
     const env = new Proxy<Environment>({}, { get: (_, name) => void asked.add(String(name)) })
     loadConfig({ flags: {}, env, userId: 1000, read: () => null, isSocket: () => false })
-    const tables = rowsUnder(readme, "environment").flatMap((cells) => codeIn(cells.slice(0, 2).join(" ")))
+    const tables = rowsUnder(pages, "environment").flatMap((cells) => codeIn(cells.slice(0, 2).join(" ")))
     const variables = spans.filter((text) => /^[A-Z]{2,}(_[A-Z]+)*$/.test(text))
     expect(asked.size).toBeGreaterThan(10)
     expect(missing(asked, tables)).toEqual([])
@@ -189,7 +190,9 @@ describe("the command line", () => {
   ])
 
   test("every command has a section", () => {
-    const headings = [...prose(readme).matchAll(/^### (.+)$/gm)].map(([, heading]) => heading)
+    const headings = [...prose(readPage("docs/commands.md")).matchAll(/^## (.+)$/gm)].map(
+      ([, heading]) => heading,
+    )
     for (const command of program.commands) expect(headings).toContain(command.name())
   })
 
@@ -205,7 +208,7 @@ describe("the command line", () => {
   })
 
   test("every option is in a table, with its short form", () => {
-    const cells = [...rowsUnder(readme, "option"), ...rowsUnder(readme, "environment")].map(
+    const cells = [...rowsUnder(pages, "option"), ...rowsUnder(pages, "environment")].map(
       ([first]) => first ?? "",
     )
     const documented = cells.flatMap((cell) => codeIn(cell))
@@ -223,7 +226,7 @@ describe("the command line", () => {
   })
 
   test("every field of the JSON in the consoles is explained", () => {
-    const fields = textsOf(readme, "console")
+    const fields = textsOf(pages, "console")
       .flatMap((text) => text.match(/^[[{].*[\]}]$/gm) ?? [])
       .flatMap((line) => [...line.matchAll(/"([a-z_]+)":/g)].map(([, field]) => field as string))
     expect(new Set(fields).size).toBeGreaterThan(20)
@@ -236,24 +239,24 @@ describe("the command line", () => {
   })
 
   test("every exit code is in the table, and no other", () => {
-    const codes = rowsUnder(readme, "code").map(([code]) => Number(code))
+    const codes = rowsUnder(pages, "code").map(([code]) => Number(code))
     expect(codes).toEqual(Object.values(EXIT).toSorted((a, b) => a - b))
   })
 
   test("every duration in the table means what the table says", () => {
-    for (const [texts = "", meaning = ""] of rowsUnder(readme, "you write")) {
+    for (const [texts = "", meaning = ""] of rowsUnder(pages, "you write")) {
       for (const text of codeIn(texts)) {
         const seconds = /^(\d+) seconds/.exec(meaning)?.[1]
         expect(parseDuration(text), text).toBe(seconds === undefined ? null : Number(seconds))
       }
     }
-    expect(rowsUnder(readme, "you write")).toHaveLength(8)
+    expect(rowsUnder(pages, "you write")).toHaveLength(8)
   })
 })
 
 describe("watch", () => {
   const help = helpLines({ columns: 100, rows: 40 }).map((spans) => spans.map(({ text }) => text).join(""))
-  const keys = rowsUnder(readme, "key").flatMap(([cell]) => codeIn(cell ?? ""))
+  const keys = rowsUnder(pages, "key").flatMap(([cell]) => codeIn(cell ?? ""))
 
   test("every key in the table is one that the screen explains, and no other is left out", () => {
     const inHelp = help.slice(1).flatMap((line) => line.split(/ {2,}/).flatMap(keysIn))
@@ -263,8 +266,8 @@ describe("watch", () => {
   })
 
   test("the limits are those of the screen", () => {
-    expect(prose(readme)).toContain(`at most ${MOST_ENTRIES.toLocaleString("en-US")} temporary entries`)
-    const [, columns, rows] = /needs (\d+) columns and (\d+) rows/.exec(prose(readme)) ?? []
+    expect(prose(pages)).toContain(`at most ${MOST_ENTRIES.toLocaleString("en-US")} temporary entries`)
+    const [, columns, rows] = /needs (\d+) columns and (\d+) rows/.exec(prose(pages)) ?? []
     const smallest = { columns: Number(columns), rows: Number(rows) }
     expect(layoutOf(smallest, 1)).not.toBeNull()
     expect(layoutOf({ ...smallest, columns: smallest.columns - 1 }, 1)).toBeNull()
@@ -274,7 +277,7 @@ describe("watch", () => {
 
 describe("the proxies and the doctor", () => {
   test("every proxy that has a configuration is named, and has a section of its own", () => {
-    const sections = anchorsOf(read("docs/proxies.md"))
+    const sections = anchorsOf(readPage("docs/proxies.md"))
     for (const { name } of PROXIES) {
       expect(spans).toContain(name)
       expect(sections).toContain(name)
@@ -282,7 +285,7 @@ describe("the proxies and the doctor", () => {
   })
 
   test("every finding is in the table, and no other", () => {
-    const documented = rowsUnder(readme, "finding").flatMap(([cell]) => codeIn(cell ?? ""))
+    const documented = rowsUnder(pages, "finding").flatMap(([cell]) => codeIn(cell ?? ""))
     expect(documented.toSorted()).toEqual(findingsOfSource().toSorted())
   })
 })
@@ -294,7 +297,7 @@ describe("the figures of the bench", () => {
 })
 
 describe("the API", () => {
-  const requests = rowsUnder(readme, "request").flatMap(([request]) => codeIn(request ?? ""))
+  const requests = rowsUnder(pages, "request").flatMap(([request]) => codeIn(request ?? ""))
   const constants = Object.entries(wire).flatMap(([name, value]) =>
     typeof value === "string" ? [{ name, value }] : [],
   )
@@ -335,7 +338,7 @@ describe("the API", () => {
   })
 
   test("every scope of a token is explained, and no other", () => {
-    expect(rowsUnder(readme, "scope").flatMap(([scope]) => codeIn(scope ?? ""))).toEqual([...TOKEN_SCOPES])
+    expect(rowsUnder(pages, "scope").flatMap(([scope]) => codeIn(scope ?? ""))).toEqual([...TOKEN_SCOPES])
   })
 
   test("every header of an answer, and every action of the log, is named", () => {
@@ -346,7 +349,7 @@ describe("the API", () => {
   })
 
   test("the limits are those of the program", () => {
-    const text = prose(readme)
+    const text = prose(pages)
     expect(text).toContain(`1 to ${LARGEST_LIMIT}, ${DEFAULT_LIMIT} if you leave it out`)
     expect(text).toContain(`from 1 to ${LONGEST_TTL_SECONDS}`)
     expect(text).toContain(`up to ${LONGEST_REASON} characters`)
@@ -358,8 +361,8 @@ describe("the API", () => {
 })
 
 describe("links", () => {
-  const pages = [
-    "README.md",
+  const linked = [
+    ...PAGES,
     "CONTRIBUTING.md",
     "CHANGELOG.md",
     "SECURITY.md",
@@ -367,18 +370,18 @@ describe("links", () => {
     "docs/proxies.md",
   ]
 
-  test.each(pages)("of %s lead somewhere", (page) => {
-    for (const link of linksOf(read(page))) {
+  test.each(linked)("of %s lead somewhere", (page) => {
+    for (const link of linksOf(readPage(page))) {
       if (/^https?:/.test(link)) continue
       const [path = "", anchor] = link.split("#")
       const target = path === "" ? page : normalize(join(dirname(page), path))
       expect(existsSync(join(ROOT, target)), link).toBe(true)
-      if (anchor !== undefined) expect(anchorsOf(read(target))).toContain(anchor)
+      if (anchor !== undefined) expect(anchorsOf(readPage(target))).toContain(anchor)
     }
   })
 
-  test.each(["README.md", "CONTRIBUTING.md", "SECURITY.md"])("and the files that %s names exist", (page) => {
-    const paths = codeIn(prose(read(page))).filter((text) =>
+  test.each([...PAGES, "CONTRIBUTING.md", "SECURITY.md"])("and the files that %s names exist", (page) => {
+    const paths = codeIn(prose(readPage(page))).filter((text) =>
       /^(?:\.\/)?(?:src|cli|test|scripts|docs)\/[\w./-]+$/.test(text),
     )
     expect(paths.filter((path) => !existsSync(join(ROOT, path)))).toEqual([])
@@ -386,7 +389,12 @@ describe("links", () => {
 
   test("the pages are found from the README", () => {
     const found = linksOf(readme)
-    for (const page of pages.slice(1)) expect(found).toContain(page)
+    for (const page of linked) if (page !== "README.md") expect(found).toContain(page)
+  })
+
+  test("every reference leads back to the README", () => {
+    for (const page of PAGES)
+      if (page !== "README.md") expect(linksOf(readPage(page))).toContain("../README.md")
   })
 })
 
@@ -406,6 +414,6 @@ const KEY = /^(?:[a-zG/?]|up|down|Home|End|PgUp|PgDn|Enter|Esc|(?:Shift-)?Tab|Ct
 
 /** The codes as the source has them: a type, of which nothing is left when it runs. */
 function findingsOfSource(): string[] {
-  const [, type = ""] = read("cli/doctor/finding.ts").split("export type FindingCode =")
+  const [, type = ""] = readPage("cli/doctor/finding.ts").split("export type FindingCode =")
   return [...(type.split("\n\n")[0] ?? "").matchAll(/\| "([a-z-]+)"/g)].map(([, code]) => code as string)
 }
