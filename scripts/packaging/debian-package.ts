@@ -63,7 +63,7 @@ async function writeFiles(tree: string, parts: DebianParts): Promise<void> {
   await Bun.write(join(tree, doc, "changelog.gz"), zipped(changelog(parts)))
 }
 
-/** As Debian's policy says, for manual pages and long documents packed. */
+/** As Debian's policy says, but for one thing: the documents are not packed, so that their links to each other lead somewhere. */
 function placeOf(kind: ProductFile["kind"], name: string): string {
   switch (kind) {
     case "completions":
@@ -75,7 +75,7 @@ function placeOf(kind: ProductFile["kind"], name: string): string {
     case "examples":
       return `usr/share/doc/ipgate/examples/${name}`
     case "doc":
-      return `usr/share/doc/ipgate/${name}${name === "copyright" ? "" : ".gz"}`
+      return `usr/share/doc/ipgate/${name}`
   }
 }
 
@@ -117,7 +117,7 @@ function changelog({ version, maintainer, epoch }: DebianParts): string {
   const date = new Date(epoch * 1000).toUTCString().replace("GMT", "+0000")
   return `ipgate (${debianVersion(version)}) stable; urgency=medium
 
-  * Release ${version}: what has changed is in CHANGELOG.md.gz.
+  * Release ${version}: what has changed is in CHANGELOG.md.
 
  -- ${maintainer}  ${date}
 `

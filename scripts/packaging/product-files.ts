@@ -5,7 +5,7 @@ import { basename, join } from "node:path"
 import { licences } from "./licences.ts"
 import { run } from "./run.ts"
 
-/** A file of the project, or one that the command line itself writes. */
+/** A file of the project, or one that the command line itself writes. The name of a `doc` is its path here. */
 export type ProductFile = {
   /** Its folder here and in the tarball, and what tells its place in a package. */
   readonly kind: "completions" | "man" | "examples" | "doc"
@@ -28,7 +28,11 @@ const EXAMPLES = [
   ["envoy", "envoy.yaml"],
 ] as const
 
-const DOCUMENTS = ["README.md", "CHANGELOG.md", "SECURITY.md", "docs/proxies.md"]
+/** In the folders where their links to each other lead. */
+const DOCUMENTS = [
+  ...["README.md", "CHANGELOG.md", "SECURITY.md"],
+  ...["docs/commands.md", "docs/api.md", "docs/configuration.md", "docs/proxies.md", "docs/watch.svg"],
+]
 
 /** For a Prometheus and a Grafana. */
 const MONITORING = ["docs/prometheus-alerts.yml", "docs/grafana-dashboard.json"]
@@ -50,7 +54,7 @@ export async function productFiles(root: string, scratch: string): Promise<Produ
     // As haproxy.cfg calls it.
     file("examples", "ipgate.lua", await ipgate("proxy", "haproxy", "--lua")),
     ...MONITORING.map(async (path) => file("examples", basename(path), await copied(path))),
-    ...DOCUMENTS.map(async (path) => file("doc", basename(path), await copied(path))),
+    ...DOCUMENTS.map(async (path) => file("doc", path, await copied(path))),
     file("doc", "LICENSES", await licences(root, { forDebian: false })),
     file("doc", "copyright", await licences(root, { forDebian: true })),
   ])

@@ -3,12 +3,13 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test"
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { dirname, join, normalize } from "node:path"
 import { debianVersion } from "../../scripts/packaging/debian-package.ts"
 import { RELEASE_TARGETS } from "../../scripts/packaging/release-targets.ts"
 import { run } from "../../scripts/packaging/run.ts"
 import { VERSION } from "../../src/version.ts"
-import { allPages } from "../docs/pages.ts"
+import { linksOf } from "../docs/markdown.ts"
+import { allPages, PAGES } from "../docs/pages.ts"
 import { fault } from "../faults/fault.ts"
 import { MISSING_FOR_SYSTEM } from "./debian-tree.ts"
 import { releaseQuickly } from "./packages.ts"
@@ -23,6 +24,13 @@ const tarballs = RELEASE_TARGETS.map(({ name }) => `ipgate-${VERSION}-${name}.ta
 const packages = RELEASE_TARGETS.flatMap(({ debian }) =>
   debian === null ? [] : [`ipgate_${debianVersion(VERSION)}_${debian}.deb`],
 )
+
+/** Where links of the pages lead that only the sources have: files of the project, and examples, which lie in another folder. */
+const OF_THE_SOURCES = [
+  ...["CONTRIBUTING.md", "LICENSE", "src/README.md", "test/faults/README.md", "scripts/benches/latest.md"],
+  ...["scripts/packaging/ipgate.service", "docs/nginx.conf"],
+  ...["docs/prometheus-alerts.yml", "docs/grafana-dashboard.json"],
+]
 
 /** Who loads the executable of each target. */
 const LOADERS: Readonly<Record<string, string>> = {
@@ -55,7 +63,7 @@ describe.skipIf(!isPossible)("a release", () => {
       const folder = `ipgate-${VERSION}-${name}`
       const files = readdirSync(join(directory, folder), { recursive: true, encoding: "utf8" })
       for (const wanted of [
-        ...["ipgate", "LICENSES", "README.md", "CHANGELOG.md"],
+        ...["ipgate", "LICENSES", "README.md", "CHANGELOG.md", "docs/commands.md", "docs/configuration.md"],
         ...["systemd/ipgate.service", "systemd/ipgate.sysusers", "systemd/ipgate.toml"],
         ...[
           "completions/ipgate.bash",
@@ -75,6 +83,28 @@ describe.skipIf(!isPossible)("a release", () => {
       expect(program.subarray(0, 4096).toString("latin1")).toContain(`${loader}\0`)
     },
   )
+
+  test("has its pages where their links lead, in the tarball and in the package", async () => {
+    const folder = `ipgate-${VERSION}-linux-x64`
+    const inTarball = readdirSync(join(directory, folder), { recursive: true, encoding: "utf8" })
+    const listing = await run(["dpkg-deb", "--contents", join(out, packages[0] ?? "")])
+    const inPackage = [...listing.matchAll(/ \.\/usr\/share\/doc\/ipgate\/(\S+)$/gm)].map(([, path]) => path)
+    const leftOut = new Set<string>()
+    for (const page of PAGES) {
+      for (const link of linksOf(readFileSync(join(directory, folder, page), "utf8"))) {
+        const [path = ""] = link.split("#")
+        if (path === "" || /^https?:/.test(path)) continue
+        const target = normalize(join(dirname(page), path))
+        if (OF_THE_SOURCES.includes(target)) leftOut.add(target)
+        else
+          expect([target, inTarball, inPackage]).toEqual([
+            target,
+            ...Array(2).fill(expect.arrayContaining([target])),
+          ])
+      }
+    }
+    expect([...leftOut].toSorted()).toEqual(OF_THE_SOURCES.toSorted())
+  })
 
   test("runs from its tarball on this machine, database and all", async () => {
     const program = join(directory, `ipgate-${VERSION}-linux-${process.arch}`, "ipgate")
