@@ -148,6 +148,28 @@ test.skipIf(!isPossible)(LIFE, async () => {
     expect(await property("MainPID")).toBe(pid)
   })
 
+  await step("changes the token without an interruption, as the pages say", async () => {
+    const old = (await does("cat /etc/ipgate/api-token")).trim()
+    await follows("head -c 32 /dev/urandom")
+    await until(
+      `test "$(curl -s -o /dev/null -w '%{http_code}' -H 'Authorization: Bearer ${old}' http://127.0.0.1:8765/api/logs)" = 401`,
+    )
+    expect(await does("ipgate list --perm", MARA)).toContain("127.0.0.1")
+    expect(await does("stat -c '%a %U:%G' /etc/ipgate/api-token; wc -l </etc/ipgate/api-token")).toBe(
+      "640 root:ipgate\n1\n",
+    )
+  })
+
+  await step("gives a colleague, who is not in the group, a token of his own", async () => {
+    await does("cd && umask 077 && ipgate token create otto --scope temp-only --max-ttl 8h >otto-token", MARA)
+    await does("install -o otto -m 600 /home/mara/otto-token /home/otto/otto-token")
+    const asOtto = (line: string) => does(`cd && ${line} --token-file otto-token`, OTTO)
+    expect(await asOtto("ipgate allow 203.0.113.20 --ttl 1h")).toContain("allowed 203.0.113.20")
+    expect(await does("ipgate logs --wide -n 1", MARA)).toContain(" otto ")
+    await asOtto("ipgate deny 203.0.113.20 --temp")
+    await does("ipgate token revoke otto && rm otto-token", MARA)
+  })
+
   await step(
     "starts with the default of each key written out, and not with a group it may not give",
     async () => {
@@ -260,6 +282,24 @@ test.skipIf(!isPossible)(LIFE, async () => {
     },
   )
 
+  await step(
+    "moves to another machine, as the pages say: token, configuration and lists are there",
+    async () => {
+      await does("cd /root && ipgate backup monday.db && cp /etc/ipgate/api-token /etc/ipgate/ipgate.toml .")
+      const before = [await kept(), await does("ipgate list --perm; ipgate logs --json", MARA)]
+      await does("apt-get purge --yes ipgate && rm -rf /var/lib/ipgate")
+      await does("apt-get install --yes /home/mara/ipgate_*.deb")
+      expect([await does("ipgate list --perm --json", MARA), await does(PAGE)]).toEqual(["[]\n", "401"])
+      for (const beginning of ["install -o root", "systemctl stop ipgate"]) {
+        await does(`set -e\ncd /root\n${blockOf(beginning)}`)
+      }
+      expect([await kept(), await does("ipgate list --perm; ipgate logs --json", MARA)]).toEqual(before)
+      expect([await does(PAGE), await property("ActiveState")]).toEqual(["200", "active"])
+      expect(await does("ipgate doctor")).toContain("nothing is wrong")
+      await does("cd /root && rm monday.db api-token ipgate.toml")
+    },
+  )
+
   await step("removes the package: lists and configuration stay for the next one", async () => {
     await follows("sudo apt-get remove", (block) => block.split("\n")[0] ?? "")
     expect((await tries("systemctl is-active ipgate")).stdout.trim()).toBe("inactive")
@@ -302,11 +342,15 @@ function bring(path: string): void {
 
 /** Does what a block of the pages says, as the administrator, who has just logged in. */
 async function follows(beginning: string, part = (block: string) => block): Promise<void> {
+  await does(`set -e\n${part(blockOf(beginning))}`, MARA)
+}
+
+function blockOf(beginning: string): string {
   const block = textsOf(allPages(), "sh").find(
     (text) => text.startsWith(beginning) && !text.includes("./scripts/"),
   )
   if (block === undefined) throw new Error(`no page has a block that begins with "${beginning}"`)
-  await does(`set -e\n${part(block)}`, MARA)
+  return block
 }
 
 /** What is the administrator's, and no upgrade may change. */
