@@ -46,7 +46,7 @@ afterAll(async () => {
 })
 
 test("the pages have consoles, and the first command in them starts the server", () => {
-  expect(steps.length).toBeGreaterThan(30)
+  expect(steps.length).toBeGreaterThan(80)
   expect(steps[0]?.command).toBe("ipgate serve")
 })
 
