@@ -47,7 +47,10 @@ export type ServerConfig = {
 
 /** Milliseconds between two questions whether the database still works. */
 const PING_INTERVAL = 5_000
-/** Milliseconds that requests under way get to finish after a stop. With those in which the database is closed, less than the 20 s that the shipped unit allows. */
+/**
+ * Milliseconds that requests under way get to finish after a stop. With the five seconds in which the database is closed,
+ * they are fewer than the 20 s that the shipped unit allows.
+ */
 const DRAIN_TIME = 10_000
 
 /**
