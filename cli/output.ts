@@ -50,8 +50,9 @@ export class Output {
   table(titles: readonly string[], rows: ReadonlyArray<readonly string[]>): void {
     if (this.options.quiet) return
     const cells = [titles, ...rows].map((row) => row.map((cell) => printable(cell)))
+    // As arguments of one call, a million rows would be more than the stack holds.
     const widths = titles.map((_, column) =>
-      Math.max(...cells.map((row) => Bun.stringWidth(row[column] ?? ""))),
+      cells.reduce((widest, row) => Math.max(widest, Bun.stringWidth(row[column] ?? "")), 0),
     )
     for (const row of cells) {
       const padded = row.map(
