@@ -53,15 +53,16 @@ function quotedField(text: string, start: number, line: number): Field {
 }
 
 /**
- * A field, quoted where it must be. Text that a spreadsheet would take for a formula gets a quote mark in front, and so
- * does text that looks as if it had got one: `fromCsvField` takes one away.
+ * A field, quoted where it must be, and where it would be divided: some spreadsheets do that at semicolons or tabs. Text
+ * that one would take for a formula, in full-width characters too, gets a quote mark in front, and so does text that
+ * looks as if it had got one: `fromCsvField` takes one away.
  */
 export function csvField(value: string): string {
-  const harmless = /^'*[=+\-@\t]/.test(value) ? `'${value}` : value
-  return /[",\r\n]|^\s|\s$/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless
+  const harmless = /^'*[=+\-@\t＝＋－＠]/.test(value) ? `'${value}` : value
+  return /[",;\t\r\n]|^\s|\s$/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless
 }
 
 /** The text of a field that `csvField` wrote. */
 export function fromCsvField(field: string): string {
-  return /^'+[=+\-@\t]/.test(field) ? field.slice(1) : field
+  return /^'+[=+\-@\t＝＋－＠]/.test(field) ? field.slice(1) : field
 }

@@ -5,7 +5,7 @@
  * surrogates: what a reason may not contain, and what output escapes whoever wrote the row.
  */
 const UNPRINTABLE =
-  /\u034f|[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\u00ad\u061c\u115f\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\u3164\ufeff\ufff9-\ufffb\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]/gu
+  /\u034f|[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\u3164\ufeff\uffa0\ufff9-\ufffb\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]/gu
 
 /** True if `text` has no character that `printable` would escape. */
 export function isPrintable(text: string): boolean {

@@ -154,6 +154,9 @@ throughBothGates((world) => {
     "'=1+1",
     "#1",
     "a,b;c",
+    "x;=1+1",
+    "＝1+1",
+    "'＝1+1",
     "当番",
   ]
 
@@ -174,6 +177,15 @@ throughBothGates((world) => {
       added: 4 + reasons.length,
     })
     expect(await world().json("list")).toEqual(lists)
+  })
+
+  test("no cell of a CSV begins as a formula, however it is divided", async () => {
+    for (const [i, reason] of ["=1+1", "＝1+1", "x;=1+1"].entries()) {
+      await world().do(["allow", `198.51.100.${i}`, "--ttl", "1h", "-r", reason])
+    }
+    const { out } = await world().do("export")
+    const shown = out.split("\n").map((line) => line.split(",")[4])
+    expect(shown.slice(1, 4)).toEqual(["'=1+1", "'＝1+1", '"x;=1+1"'])
   })
 
   test("an empty export is still a file, which import refuses as empty", async () => {
