@@ -25,6 +25,8 @@ export type ProcessEnv = {
   readonly processors: number
   readonly clock: Clock
   readonly write: (text: string) => unknown
+  /** Calls `handle` when nobody can read any more what is written. A command that would go on for ever ends then. */
+  readonly untilUnwritable: (handle: () => void) => void
   readonly writeError: (text: string) => unknown
   /** Writes to standard error without waiting for its reader, and calls `done` when the text has gone or cannot go. */
   readonly logTo: (text: string, done: () => void) => void

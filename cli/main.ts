@@ -25,6 +25,7 @@ let code = await run(process.argv.slice(2), {
   },
   clock: systemClock,
   write: (text) => out.write(text),
+  untilUnwritable: (handle) => out.untilFault(handle),
   writeError: (text) => process.stderr.write(text),
   logTo: (text, done) => {
     // Whoever reads the log may go away, or its disk be full. Without a listener that would end the server.

@@ -7,6 +7,7 @@ type Sink = Pick<Bun.FileSink, "write" | "flush" | "end">
 export class StandardOutput {
   private sink: Sink | null = null
   private fault: unknown = null
+  private onFault: () => void = () => {}
   /** Fulfilled when the reader has what was written last. */
   private written: Promise<unknown> = Promise.resolve()
 
@@ -41,7 +42,15 @@ export class StandardOutput {
     return this.fault instanceof Error ? this.fault.message : String(this.fault)
   }
 
+  /** Calls `handle` when it turns out that nothing more can be written. */
+  untilFault(handle: () => void): void {
+    this.onFault = handle
+    if (this.fault !== null) handle()
+  }
+
   private fail(cause: unknown): void {
+    const isFirst = this.fault === null
     this.fault ??= cause
+    if (isFirst) this.onFault()
   }
 }

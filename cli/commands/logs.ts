@@ -147,6 +147,7 @@ function wideRow({ id, token, ...record }: AuditDetail): string[] {
 async function follow(env: CommandEnv, gate: Gate, filter: Filter, tail: number): Promise<void> {
   const stopped = new AbortController()
   env.process.untilSignal(() => stopped.abort())
+  env.process.untilUnwritable(() => stopped.abort())
   let lost = false
   const options = { start: { tail }, filter, signal: stopped.signal, sleep: env.process.sleep }
   for await (const event of keepFollowing(gate, options)) {

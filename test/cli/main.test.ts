@@ -44,6 +44,30 @@ const ipgate = (command: string, settings?: Settings) =>
 const shell = (script: string) =>
   finished(start(["bash", "-c", `ipgate() { "$BUN" "$MAIN" "$@" --offline --db "$DATABASE"; }; ${script}`]))
 
+test("a log that is followed ends when nobody reads it any more", async () => {
+  const server = await runServer()
+  const process = start(
+    [
+      ...[Bun.which("bash") ?? "bash", "-c"],
+      `"$BUN" "$MAIN" logs -f --server ${server.url.slice("http://".length)} | head -n 1; echo "\${PIPESTATUS[0]}"`,
+    ],
+    { environment: { IPGATE_TOKEN: TOKEN } },
+  )
+  const ended = finished(process)
+  let isEnded = false
+  void ended.then(() => {
+    isEnded = true
+  })
+  for (let i = 0; !isEnded; i++) {
+    await server.addPermanent(`10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`)
+    await Bun.sleep(20)
+  }
+  const { out, err } = await ended
+  expect(out.split("\n").slice(1)).toEqual(["0", ""])
+  expect(err).toBe("")
+  await server.stop()
+})
+
 describe("a run", () => {
   test("gives its output to stdout and 0 to the shell", async () => {
     const { code, out, err } = await ipgate("--version")

@@ -104,6 +104,7 @@ export class CliMachine {
       isSocket: () => false,
       sleep: async (milliseconds) => this.clock.advance(milliseconds),
       untilSignal: () => {},
+      untilUnwritable: () => {},
       untilFault: () => {},
       exitNow: (code) => {
         throw new Error(`exitNow(${code})`)
