@@ -1,6 +1,17 @@
 // The API token at rest: in a file that only its owner (and perhaps its group) can read.
 
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from "node:fs"
 import { dirname } from "node:path"
 import { randomSecret } from "./random-secret.ts"
 
@@ -80,6 +91,23 @@ export function checkToken(token: string, where: string): void {
     throw new TokenError(`${where} holds a token with spaces or special characters`, { hint: FORM })
 }
 
+// Whole and on the disk before it has its name: what a full disk or a power cut left half-made would be refused for good.
+function writeWhole(path: string, content: string): void {
+  const draft = `${path}.new-${process.pid}`
+  try {
+    const file = openSync(draft, "w", 0o600)
+    try {
+      writeSync(file, content)
+      fsyncSync(file)
+    } finally {
+      closeSync(file)
+    }
+    linkSync(draft, path)
+  } finally {
+    rmSync(draft, { force: true })
+  }
+}
+
 /** What no second attempt makes better. */
 const NOT_ALLOWED = ["EACCES", "EPERM", "EROFS", "ENOTDIR"]
 
@@ -88,7 +116,7 @@ export function makeTokenFile(path: string): boolean {
   if (existsSync(path)) return false
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-    writeFileSync(path, `${randomSecret()}\n`, { mode: 0o600, flag: "wx" })
+    writeWhole(path, `${randomSecret()}\n`)
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException
     if (code === undefined || !NOT_ALLOWED.includes(code)) throw cause

@@ -1,9 +1,10 @@
 // A disk that is full at the two moments that are not an ordinary write: while old records go, and while the log is copied back.
 
 import { expect, setDefaultTimeout, test } from "bun:test"
-import { statSync } from "node:fs"
-import { join } from "node:path"
+import { readdirSync, statSync } from "node:fs"
+import { dirname, join } from "node:path"
 import { LibsqlStore } from "../../src/store/libsql-store.ts"
+import { makeTokenFile, readTokenFile } from "../../src/token-file.ts"
 import { addPermanent, logOf, NOW, permanentOf } from "../store/changes.ts"
 import { Workplace } from "../support/binary.ts"
 import { copyDatabase, temporaryPaths } from "../support/temp-store.ts"
@@ -80,6 +81,18 @@ test(
     await again.close()
   },
 )
+
+test("the disk is full when the first token is made: nothing is left of it, and with space it is whole", () => {
+  using disk = new SmallDisk(1_000)
+  const path = join(disk.path, "state/api-token")
+  disk.fill()
+  expect(() => makeTokenFile(path)).toThrow("ENOSPC")
+  expect(readdirSync(dirname(path))).toEqual([])
+  disk.empty()
+  expect([makeTokenFile(path), makeTokenFile(path)]).toEqual([true, false])
+  expect(readTokenFile(path)).toHaveLength(1)
+  expect(readdirSync(dirname(path))).toEqual(["api-token"])
+})
 
 test(
   fault(
