@@ -63,6 +63,7 @@ const OTHER = "other"
 export function routes(given: RouteParts): Routes {
   const { decide, clients, gateFor, log, decisionFailed, measured = (_, handle) => handle } = given
   const parts = { ...given, imports: new ImportSpace() }
+  const trusts = (peer: Peer) => clients.trusts(peer)
   const failed = (cause: unknown) => answerFailure(cause, log)
   const decisionBroke = (cause: unknown) => {
     decisionFailed?.()
@@ -77,7 +78,7 @@ export function routes(given: RouteParts): Routes {
     }
     return authzDenied()
   }
-  const authz = guarded((request, peer) => authorizeAny(request, peer, decide), deniedAfterFault)
+  const authz = guarded((request, peer) => authorizeAny(request, peer, decide, trusts), deniedAfterFault)
   const api = (template: string) =>
     measured(
       () => template,
@@ -87,7 +88,7 @@ export function routes(given: RouteParts): Routes {
   const other = api(OTHER)
   return {
     paths: {
-      [AUTH_PATH]: guarded((request, peer) => authorize(request, peer, decide), decisionBroke),
+      [AUTH_PATH]: guarded((request, peer) => authorize(request, peer, decide, trusts), decisionBroke),
       [AUTHZ_PATH]: authz,
       [`${AUTHZ_PATH}/*`]: authz,
       [STATUS_PATH]: measured(

@@ -1,7 +1,7 @@
 // The life of the listeners: bind, serve, drain.
 
-import { chmodSync, chownSync, existsSync, lstatSync, readFileSync, unlinkSync } from "node:fs"
-import { dirname } from "node:path"
+import { chmodSync, chownSync, existsSync, lstatSync, readFileSync, realpathSync, unlinkSync } from "node:fs"
+import { basename, dirname } from "node:path"
 import { GateError } from "../core/errors.ts"
 import { quoted } from "../core/printable.ts"
 import { formatListenAddress, type ListenAddress } from "../listen-address.ts"
@@ -20,6 +20,8 @@ export const IDLE_TIMEOUT = 120
  * one does not hold.
  */
 const LONGEST_SILENCE = IDLE_TIMEOUT
+/** Milliseconds between two looks whether the requests under way are answered. */
+const DRAIN_INTERVAL = 10
 /** Bytes that Bun takes before any handler runs; each endpoint has its own, smaller bound. */
 const LARGEST_REQUEST = LARGEST_IMPORT + 1024
 
@@ -131,8 +133,20 @@ function listener(address: ListenAddress, server: Server): Listener {
     get pendingRequests() {
       return server.pendingRequests
     },
-    stop: () => server.stop(),
+    stop: () => drained(server),
   }
+}
+
+/**
+ * A connection on which no request is under way holds nobody up, whatever half of one may have come on it: a stranger
+ * could delay every stop with it.
+ */
+async function drained(server: Server): Promise<void> {
+  const closed = server.stop()
+  // Once in any case: what has arrived may not have been looked at yet.
+  do await Promise.race([closed, Bun.sleep(DRAIN_INTERVAL)])
+  while (server.pendingRequests > 0)
+  await server.stop(true)
 }
 
 /** The number of a group, from `/etc/group` if it is a name. */
@@ -196,9 +210,26 @@ function removeStaleSocket(path: string): void {
   if (!stats.isSocket()) {
     throw new GateError("failed", `cannot listen on unix:${path}: a file that is no socket stands there`)
   }
-  // The kernel lists a socket as long as a process listens on it.
-  if (readFileSync("/proc/net/unix", "utf8").includes(` ${path}\n`)) {
+  if (isListenedOn(path)) {
     throw new GateError("failed", `cannot listen on unix:${path}: another server listens there`)
   }
   unlinkSync(path)
+}
+
+// The kernel lists a socket as long as a process listens on it, by the path that was given: there may be links in it.
+function isListenedOn(path: string): boolean {
+  const name = `/${basename(path)}`
+  const directory = realpathSync(dirname(path))
+  return readFileSync("/proc/net/unix", "utf8")
+    .split("\n")
+    .map((line) => line.slice(line.indexOf(" /") + 1))
+    .some((other) => other.endsWith(name) && realDirectoryOf(other) === directory)
+}
+
+function realDirectoryOf(path: string): string | null {
+  try {
+    return realpathSync(dirname(path))
+  } catch {
+    return null
+  }
 }

@@ -6,6 +6,7 @@ import { DecisionCounters } from "../../src/core/decision-counters.ts"
 import { RefusedClients } from "../../src/core/refused-clients.ts"
 import { authorize, authorizeAny, decideBy } from "../../src/http/auth.ts"
 import { CLIENT_IP_HEADERS, ClientAddresses, type ClientIpHeader } from "../../src/http/client-address.ts"
+import type { Peer } from "../../src/http/guard.ts"
 import { fault } from "../faults/fault.ts"
 import { ADDRESS_ROWS } from "../support/corpus.ts"
 import { FakeClock } from "../support/fake-clock.ts"
@@ -345,22 +346,43 @@ describe(
     })
 
     test.each(CLIENT_IP_HEADERS)("only %s is looked at, and nothing else of the request", (header) => {
-      const { decide } = deciding(LISTED, header)
+      const { decide, trusts } = deciding(LISTED, header)
       for (const client of [LISTED, OTHER]) {
         const watched = watch(new Request("http://gate.test/auth", { headers: { [header]: client } }))
-        expect(authorize(watched.request, "127.0.0.1", decide).status).toBe(client === LISTED ? 204 : 401)
+        expect(authorize(watched.request, "127.0.0.1", decide, trusts).status).toBe(
+          client === LISTED ? 204 : 401,
+        )
         expect(watched.read).toEqual(["method", "headers", `headers.get(${header})`])
 
         const any = watch(new Request("http://gate.test/authz", { headers: { [header]: client } }))
-        expect(authorizeAny(any.request, "127.0.0.1", decide).status).toBe(client === LISTED ? 200 : 403)
+        expect(authorizeAny(any.request, "127.0.0.1", decide, trusts).status).toBe(
+          client === LISTED ? 200 : 403,
+        )
         expect(any.read).toEqual(["headers", `headers.get(${header})`])
       }
     })
 
+    test("an untrusted peer has one answer a connection, and a trusted one as many as it likes", async () => {
+      const closed = await runServer({ trustedProxies: { networks: [], unixSocket: false } })
+      for (const line of ["GET /auth", "POST /auth", "GET /authz/x"]) {
+        for (const [to, answers] of [
+          [closed, 1],
+          [server, 3],
+        ] as const) {
+          using connection = await RawConnection.open(to.address)
+          const asked = requestText(line, [from(OTHER)])
+          connection.send(asked + asked + requestText(line, [from(OTHER), "Connection: close"]))
+          const all = await connection.rest()
+          expect([line, all.split("HTTP/1.1 ").length - 1]).toEqual([line, answers])
+        }
+      }
+      await closed.stop()
+    })
+
     test("of an untrusted peer nothing at all is looked at", () => {
-      const { decide, counters, refused } = deciding("0.0.0.0/0", "X-Real-IP")
+      const { decide, trusts, counters, refused } = deciding("0.0.0.0/0", "X-Real-IP")
       const watched = watch(new Request("http://gate.test/auth", { headers: { "X-Real-IP": LISTED } }))
-      expect(authorize(watched.request, "198.51.100.1", decide).status).toBe(401)
+      expect(authorize(watched.request, "198.51.100.1", decide, trusts).status).toBe(401)
       expect(watched.read).toEqual(["method"])
       expect({ ...counters }).toEqual({ allowed: 0, denied: 1, unidentified: 1 })
       expect(refused.list()).toEqual([])
@@ -414,7 +436,8 @@ function deciding(entry: string, header: ClientIpHeader) {
   const counters = new DecisionCounters()
   const refused = new RefusedClients(clock)
   const clients = new ClientAddresses(DEFAULT_TRUSTED_PROXIES, header)
-  return { decide: decideBy(allowlist, clients, counters, refused), counters, refused }
+  const decide = decideBy(allowlist, clients, counters, refused)
+  return { decide, trusts: (peer: Peer) => clients.trusts(peer), counters, refused }
 }
 
 describe(

@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, describe, expect, spyOn, test } from "bun:test"
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs"
-import { createServer } from "node:net"
+import { connect, createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { GateError } from "../../src/core/errors.ts"
@@ -179,6 +179,15 @@ describe("on a unix socket", () => {
     expect((await ask(address, requestText("GET /hello"))).body).toBe("hello")
   })
 
+  test("nor is it by another spelling of its path", async () => {
+    const address = socketAt("gate.sock")
+    start(address)
+    symlinkSync(directory, join(directory, "other"))
+    const other = socketAt("other/gate.sock")
+    expect(failureOf(other).message).toBe(`cannot listen on unix:${other.path}: another server listens there`)
+    expect((await ask(address, requestText("GET /hello"))).body).toBe("hello")
+  })
+
   test("a directory that does not exist is told by name", () => {
     const { message } = failureOf(socketAt("missing/gate.sock"))
     expect(message).toBe(
@@ -226,5 +235,42 @@ describe("stop", () => {
     await connection.ask(requestText("GET /hello"))
     await listener.stop()
     expect(await connection.rest()).toBe("")
+  })
+
+  test("waits for nobody who has sent half of a request", async () => {
+    const listener = start(ANY_PORT)
+    for (const half of [
+      "G",
+      "GET /hello HTTP/1.1\r\nHos",
+      "POST /hello HTTP/1.1\r\nHost: x\r\nContent-Length: 9",
+    ]) {
+      const connection = await RawConnection.open(listener.address)
+      connection.send(half)
+    }
+    expect((await ask(listener.address, requestText("GET /hello"))).body).toBe("hello")
+    await listener.stop()
+  })
+
+  test("gives a slow reader all of its answer", async () => {
+    const size = 30_000_000
+    const large: Handler = () => new Response(new Uint8Array(size))
+    const listener = start(ANY_PORT, { ...ROUTES, paths: { "/large": large } })
+    const { hostname, port } = listener.address as ListenAddress & { kind: "tcp" }
+    const socket = connect({ host: hostname, port })
+    socket.write(requestText("GET /large"))
+    let received = 0
+    let isStopped = false
+    await new Promise((resolve) => socket.once("readable", resolve))
+    const stopped = listener.stop().then(() => {
+      isStopped = true
+    })
+    await Bun.sleep(100)
+    expect(isStopped).toBe(false)
+    socket.on("data", (bytes) => {
+      received += bytes.length
+    })
+    await stopped
+    await new Promise((resolve) => socket.once("close", resolve))
+    expect(received).toBeGreaterThan(size)
   })
 })
