@@ -4,7 +4,7 @@ import type { Clock } from "./clock.ts"
 import { Credential } from "./credential.ts"
 import { Network } from "./network.ts"
 import type { Principal } from "./principal.ts"
-import { isTokenScope, type StoredToken, type TokenState, type TokenUse } from "./token.ts"
+import { explainTokenName, isTokenScope, type StoredToken, type TokenState, type TokenUse } from "./token.ts"
 
 type Held = {
   readonly name: string
@@ -115,9 +115,13 @@ export class TokenBook {
   }
 }
 
-/** `null` for a row that is not understood whole: a limit that is lost would be a power that nobody gave. */
+/**
+ * `null` for a row that is not understood whole: a limit that is lost would be a power that nobody gave, and by a name that
+ * nobody can have given the token could not be revoked.
+ */
 function principalOf({ name, scope, maxTtlSeconds, within }: StoredToken): Principal | null {
   const network = within === null ? null : Network.parse(within)
-  if (!isTokenScope(scope) || (within !== null && network === null)) return null
+  if (explainTokenName(name) !== null || !isTokenScope(scope) || (within !== null && network === null))
+    return null
   return { name, scope, maxTtlSeconds, within: network }
 }

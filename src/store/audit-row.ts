@@ -3,18 +3,18 @@
 import { type AuditDetail, type AuditRecord, isAuditAction } from "../core/audit.ts"
 import { GateError } from "../core/errors.ts"
 import type { Row } from "./connection.ts"
+import { numberOrNull, textOf, textOrNull } from "./stored-columns.ts"
 
 /** Throws `failed` for a row that no version of ours has written. */
 export function toAuditRecord(row: Row): AuditRecord {
-  const action = String(row.action)
+  const action = textOf(row.action)
   if (!isAuditAction(action))
     throw new GateError("failed", "database failure: the log has a row of unknown action")
-  const ttlSeconds = row.ttl_seconds
   return {
     at: Number(row.at),
     action,
     ip: textOrNull(row.ip),
-    ttlSeconds: ttlSeconds === null || ttlSeconds === undefined ? null : Number(ttlSeconds),
+    ttlSeconds: numberOrNull(row.ttl_seconds),
     reason: textOrNull(row.reason),
     actor: textOrNull(row.actor),
   }
@@ -22,8 +22,4 @@ export function toAuditRecord(row: Row): AuditRecord {
 
 export function toAuditDetail(row: Row): AuditDetail {
   return { id: Number(row.id), ...toAuditRecord(row), token: textOrNull(row.token) }
-}
-
-function textOrNull(value: unknown): string | null {
-  return value === null || value === undefined ? null : String(value)
 }

@@ -147,7 +147,16 @@ function needsMemory(value: Value): boolean {
   return typeof value === "string" || value instanceof Uint8Array
 }
 
-/** The first value that a PRAGMA tells. */
+/**
+ * Whether SQLite finds nothing wrong with the file. Not asked by the PRAGMA itself: what it finds is a text, with the names
+ * that stand in the damaged file, and the driver ends the process at one that is not valid UTF-8.
+ */
+export function passesQuickCheck(connection: Connection): boolean {
+  const [row] = connection.execute("SELECT quick_check = 'ok' AS passes FROM pragma_quick_check(1)").rows
+  return row?.passes === 1
+}
+
+/** The first value that a PRAGMA tells; for those only whose texts are SQLite's own words. */
 export function pragma(connection: Connection, name: string): unknown {
   const [row] = connection.execute(`PRAGMA ${name}`).rows
   return row === undefined ? undefined : Object.values(row)[0]

@@ -30,6 +30,7 @@ import type {
   Store,
   StoreConfig,
 } from "./store.ts"
+import { textOf } from "./stored-columns.ts"
 import * as tokenRows from "./token-rows.ts"
 import type { Revoked, TokenStore } from "./token-store.ts"
 import { writeChanges } from "./write-changes.ts"
@@ -95,13 +96,13 @@ export class LibsqlStore implements Store, TokenStore {
   }
 
   listPermanent(page: Page): Promise<PermanentEntry[]> {
-    return this.rows(sql.listPermanent(page), (row) => ({ ip: String(row.ip) }))
+    return this.rows(sql.listPermanent(page), (row) => ({ ip: textOf(row.ip) }))
   }
 
   listTemporary(page: Page, now: number): Promise<TemporaryEntry[]> {
     return this.rows(sql.listTemporary(page, now), (row) => ({
-      ip: String(row.ip),
-      reason: String(row.reason ?? ""),
+      ip: textOf(row.ip),
+      reason: textOf(row.reason),
       expiresAt: Number(row.expires_at),
     }))
   }

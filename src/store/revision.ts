@@ -3,7 +3,8 @@
 import type { Connection, Statement } from "./connection.ts"
 
 const REVISION: Statement = {
-  sql: `SELECT max(coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'audit'), 0),
+  // As a number even where the file says it is a text: SQLite reads it as one too, and the driver must never see another.
+  sql: `SELECT max(coalesce((SELECT CAST(seq AS INTEGER) FROM sqlite_sequence WHERE name = 'audit'), 0),
                    coalesce((SELECT max(id) FROM audit), 0)) AS revision`,
   args: [],
 }

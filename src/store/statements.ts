@@ -9,6 +9,7 @@ import type { Page } from "../core/page.ts"
 import type { Statement, Value } from "./connection.ts"
 import { entryKey } from "./entry-key.ts"
 import type { AuditSliceQuery, ImportOptions } from "./store.ts"
+import { byteColumns, numberColumns } from "./stored-columns.ts"
 
 /** What one change does to the lists, and how the numbers of rows that its statements affect tell what came of it. */
 export type ListStatements = {
@@ -115,13 +116,16 @@ export function removePermanentKeys(keys: readonly string[], source: Source): St
 }
 
 export function listPermanent({ limit, offset }: Page): Statement {
-  return { sql: "SELECT ip FROM permanent ORDER BY key LIMIT ? OFFSET ?", args: [limit, offset] }
+  return {
+    sql: `SELECT ${byteColumns("ip")} FROM permanent ORDER BY key LIMIT ? OFFSET ?`,
+    args: [limit, offset],
+  }
 }
 
 export function listTemporary({ limit, offset }: Page, now: number): Statement {
   return {
-    sql: `SELECT ip, reason, expires_at FROM temporary WHERE expires_at > ?
-          ORDER BY expires_at, key LIMIT ? OFFSET ?`,
+    sql: `SELECT ${byteColumns("ip", "reason")}, ${numberColumns("expires_at")} FROM temporary
+          WHERE temporary.expires_at > ? ORDER BY temporary.expires_at, key LIMIT ? OFFSET ?`,
     args: [now, limit, offset],
   }
 }
@@ -144,14 +148,15 @@ export function auditSlice({ after, limit, ...filter }: AuditSliceQuery): Statem
 /** The id of the oldest row, or 0. */
 export const OLDEST: Statement = { sql: "SELECT coalesce(min(id), 0) AS oldest FROM audit", args: [] }
 
-const AUDIT_COLUMNS = "SELECT id, at, action, ip, ttl_seconds, reason, actor, token FROM audit"
+const AUDIT_COLUMNS = `SELECT id, ${numberColumns("at", "ttl_seconds")},
+  ${byteColumns("action", "ip", "reason", "actor", "token")} FROM audit`
 
 type Condition = readonly [sql: string, argument: Value]
 
 function auditFilter({ action, network }: FeedFilter, more: readonly Condition[]) {
   const conditions: Condition[] = [...more]
-  if (action !== undefined) conditions.push(["action = ?", action])
-  if (network !== undefined) conditions.push(["ip = ?", network.toString()])
+  if (action !== undefined) conditions.push(["audit.action = ?", action])
+  if (network !== undefined) conditions.push(["audit.ip = ?", network.toString()])
   const where = conditions.length === 0 ? "" : `WHERE ${conditions.map(([sql]) => sql).join(" AND ")}`
   return { where, args: conditions.map(([, argument]) => argument) }
 }

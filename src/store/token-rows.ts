@@ -1,11 +1,19 @@
 // The table of the named tokens.
 
 import type { StoredToken, TokenUse } from "../core/token.ts"
-import type { Connection, Row } from "./connection.ts"
+import type { Connection, Row, Statement } from "./connection.ts"
+import { byteColumns, numberColumns, numberOrNull, textOf, textOrNull } from "./stored-columns.ts"
 import type { Revoked } from "./token-store.ts"
 
+const TOKENS: Statement = {
+  sql: `SELECT ${byteColumns("name", "digest", "scope", "within")},
+               ${numberColumns("max_ttl_seconds", "created_at", "expires_at", "last_used_at", "revoked_at")}
+        FROM tokens ORDER BY tokens.name`,
+  args: [],
+}
+
 export function readTokens(connection: Connection): StoredToken[] {
-  return connection.execute({ sql: "SELECT * FROM tokens ORDER BY name", args: [] }).rows.map(toStoredToken)
+  return connection.execute(TOKENS).rows.map(toStoredToken)
 }
 
 /** Durable when it returns. */
@@ -49,18 +57,14 @@ export function updateUses(connection: Connection, uses: readonly TokenUse[]): v
 
 function toStoredToken(row: Row): StoredToken {
   return {
-    name: String(row.name),
-    digest: Buffer.from(row.digest as ArrayBuffer).toString("hex"),
-    scope: String(row.scope),
+    name: textOf(row.name),
+    digest: row.digest instanceof ArrayBuffer ? Buffer.from(row.digest).toString("hex") : "",
+    scope: textOf(row.scope),
     maxTtlSeconds: numberOrNull(row.max_ttl_seconds),
-    within: row.within === null ? null : String(row.within),
+    within: textOrNull(row.within),
     createdAt: Number(row.created_at),
     expiresAt: numberOrNull(row.expires_at),
     lastUsedAt: numberOrNull(row.last_used_at),
     revokedAt: numberOrNull(row.revoked_at),
   }
-}
-
-function numberOrNull(value: unknown): number | null {
-  return value === null ? null : Number(value)
 }

@@ -81,6 +81,12 @@ describe("a token", () => {
     expect([book.find("digest of a"), book.stateOf("a")]).toEqual([null, "invalid"])
     expect(book.find("digest of b")).not.toBeNull()
   })
+
+  test.each(["\ufffdaptop", "a b", ""])("of the name %j lets nobody in, and is counted", (name) => {
+    const book = new TokenBook(clock())
+    expect(book.learn([stored(name, { digest: "digest of a" }), stored("b")])).toBe(1)
+    expect([book.find("digest of a"), book.stateOf(name)]).toEqual([null, "invalid"])
+  })
 })
 
 describe("an expiry", () => {

@@ -5,6 +5,7 @@ import { readFileSync, writeFileSync } from "node:fs"
 import { loadAllowlist } from "../../src/app/load-allowlist.ts"
 import { LibsqlStore } from "../../src/store/libsql-store.ts"
 import { readChunk } from "../../src/store/snapshot.ts"
+import { takeFaults } from "../contract/watched.ts"
 import { addPermanent, addTemporary, NOW } from "../store/changes.ts"
 import { type ServerProcess, Workplace } from "../support/binary.ts"
 import { FakeClock } from "../support/fake-clock.ts"
@@ -170,6 +171,90 @@ test(
     }
   },
 )
+
+test(
+  fault(
+    "D-15",
+    "a bit is another one in reasons, networks and names, so that none is valid UTF-8, and everything is read",
+    "the server goes on, shows U+FFFD there, and nobody is let in by such a network or such a token",
+  ),
+  async () => {
+    await using place = await Workplace.make()
+    const first = await place.serve()
+    const secretOf = async (name: string): Promise<string> => {
+      const made = await first.api("POST", "/api/tokens", { name, scope: "write" })
+      return ((await made.json()) as { token: string }).token
+    }
+    const secrets = { laptop: await secretOf("laptop"), phone: await secretOf("phone") }
+    for (const [ip, reason] of [
+      ["198.51.100.1", "a reason"],
+      ["198.51.100.2", "another"],
+    ]) {
+      const added = await fetch(`${first.url}/api/whitelist/temp`, {
+        method: "POST",
+        headers: { Authorization: `Bearer ${secrets.phone}` },
+        body: JSON.stringify({ ip, ttl_seconds: 3_600, reason }),
+      })
+      expect(added.status).toBe(204)
+    }
+    await first.stop()
+
+    const bytes = readFileSync(place.database)
+    for (const text of ["a reason", "198.51.100.2", "phone"]) {
+      let places = 0
+      for (let at = bytes.indexOf(text); at !== -1; at = bytes.indexOf(text, at + 1)) {
+        bytes[at] = (bytes[at] ?? 0) ^ 0x80
+        places++
+      }
+      expect([text, places > 1]).toEqual([text, true])
+    }
+    const database = place.path("damaged.db")
+    writeFileSync(database, bytes)
+
+    const server = await place.serve([], { env: { IPGATE_DB: `file:${database}` } })
+    await server.logged("rows that are no networks")
+    await server.logged("tokens that make no sense")
+    for (const path of [
+      "/api/whitelist/temp",
+      "/api/whitelist/export",
+      "/api/logs",
+      "/api/logs?detail=1",
+      "/api/tokens",
+      "/api/events?after=0",
+    ]) {
+      expect([path, await showsDamage(server, path)]).toEqual([path, true])
+    }
+    // The document says what a row is that is whole.
+    expect(takeFaults().filter((one) => !/ip must match/.test(one))).toEqual([])
+    for (const command of [["list"], ["logs"], ["token", "list"], ["export"]]) {
+      const { code, stdout } = await server.ipgate(...command)
+      expect([command, code, stdout.includes("\ufffd")]).toEqual([command, 0, true])
+    }
+    const statusFor = async (secret: string) => {
+      const answer = await fetch(`${server.url}/api/whitelist/perm/list`, {
+        headers: { Authorization: `Bearer ${secret}` },
+      })
+      return answer.status
+    }
+    expect([await statusFor(secrets.laptop), await statusFor(secrets.phone)]).toEqual([200, 401])
+    const decisions = ["198.51.100.1", "198.51.100.2", "203.0.113.1"].map((ip) => server.decision(ip))
+    expect(await Promise.all(decisions)).toEqual([204, 401, 401])
+    expect((await server.api("POST", "/api/whitelist/perm", { ip: "192.0.2.1" })).status).toBe(204)
+    expect(await server.stop()).toBe(0)
+  },
+)
+
+/** True if what the server sends has U+FFFD; a stream is left as soon as it has come. */
+async function showsDamage(server: ServerProcess, path: string): Promise<boolean> {
+  const { body } = await server.api("GET", path)
+  const decoder = new TextDecoder()
+  let text = ""
+  for await (const piece of body ?? []) {
+    text += decoder.decode(piece, { stream: true })
+    if (text.includes("\ufffd")) return true
+  }
+  return false
+}
 
 test(
   fault(

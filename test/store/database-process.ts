@@ -1,10 +1,18 @@
 // A process of its own that opens databases: `hold` keeps one open until it is ended, `try` tells how each opening went,
-// `migrate` is one of a later version whose migration takes long.
+// `read` what each gives out, `check` whether each passes SQLite's check, `migrate` is one of a later version whose
+// migration takes long.
 
+import { loadAllowlist } from "../../src/app/load-allowlist.ts"
+import type { AuditDetail, AuditRecord } from "../../src/core/audit.ts"
+import type { PermanentEntry, TemporaryEntry } from "../../src/core/entry.ts"
 import { GateError } from "../../src/core/errors.ts"
+import type { StoredToken } from "../../src/core/token.ts"
+import { TokenBook } from "../../src/core/token-book.ts"
+import { Connection, passesQuickCheck } from "../../src/store/connection.ts"
 import { LibsqlStore } from "../../src/store/libsql-store.ts"
 import { MIGRATIONS } from "../../src/store/schema.ts"
 import { ThreadStore } from "../../src/store/thread-store.ts"
+import { FakeClock } from "../support/fake-clock.ts"
 import { withClient } from "../support/temp-store.ts"
 import { addPermanent, NOW } from "./changes.ts"
 
@@ -12,6 +20,19 @@ import { addPermanent, NOW } from "./changes.ts"
 export type Refusal = { readonly code: string; readonly message: string; readonly hint?: string } | null
 
 export type Kind = "libsql" | "thread" | "driver"
+
+/** Everything that a store gives out, and how many rows and tokens the memory has not taken over. */
+export type Readings = {
+  readonly permanent: readonly PermanentEntry[]
+  readonly temporary: readonly TemporaryEntry[]
+  readonly log: readonly AuditRecord[]
+  readonly detail: readonly AuditDetail[]
+  readonly followed: readonly AuditRecord[]
+  readonly exported: string
+  readonly tokens: readonly StoredToken[]
+  readonly badRows: number
+  readonly badTokens: number
+}
 
 if (import.meta.main) {
   const [mode, kind, ...paths] = process.argv.slice(2) as [string, Kind, ...string[]]
@@ -29,6 +50,16 @@ if (import.meta.main) {
       )
     }
     console.log(JSON.stringify(refusals))
+    process.exit()
+  }
+  if (mode === "read") {
+    const readings: Array<Readings | string> = []
+    for (const path of paths) readings.push(await read(path).catch(({ message }: Error) => message))
+    console.log(JSON.stringify(readings))
+    process.exit()
+  }
+  if (mode === "check") {
+    console.log(JSON.stringify(paths.map((path) => passesQuickCheck(Connection.open(path, 0)))))
     process.exit()
   }
   if (mode === "migrate") lengthenMigrations()
@@ -49,6 +80,33 @@ async function open(kind: Kind, path: string): Promise<(ip: string) => Promise<u
   const store = kind === "libsql" ? new LibsqlStore(config) : new ThreadStore(config)
   await store.open(NOW)
   return (ip) => store.commit([addPermanent(ip)])
+}
+
+async function read(path: string): Promise<Readings> {
+  const store = new LibsqlStore({ path, auditRows: 1000 })
+  try {
+    await store.open(NOW)
+    const page = { limit: 1000, offset: 0 }
+    const clock = new FakeClock(NOW)
+    const { badRows } = await loadAllowlist(store, clock)
+    const tokens = await store.tokens()
+    const exported: Uint8Array[] = []
+    await store.export(NOW, (lines) => exported.push(lines))
+    const { rows } = await store.auditSlice({ after: 0, limit: 1000 })
+    return {
+      permanent: await store.listPermanent(page),
+      temporary: await store.listTemporary(page, NOW),
+      log: await store.audit(page),
+      detail: await store.auditDetail(page),
+      followed: rows.map(({ record }) => record),
+      exported: Buffer.concat(exported).toString(),
+      tokens,
+      badRows,
+      badTokens: new TokenBook(clock).learn(tokens),
+    }
+  } finally {
+    await store.close()
+  }
 }
 
 // Writes far more than fits into the cache, so that half of it is in the file when the process is killed.

@@ -7,6 +7,7 @@ import { toAuditRecord } from "../../src/store/audit-row.ts"
 import { Connection } from "../../src/store/connection.ts"
 import { LibsqlStore } from "../../src/store/libsql-store.ts"
 import { MIGRATIONS, rotationTrigger } from "../../src/store/schema.ts"
+import { auditSlice } from "../../src/store/statements.ts"
 import { writeChanges } from "../../src/store/write-changes.ts"
 import { editedCopy, temporaryPaths } from "../support/temp-store.ts"
 import {
@@ -56,8 +57,9 @@ describe("a group of changes", () => {
     expect(outcomes).toEqual(group.map(([, outcome]) => outcome) as typeof outcomes)
     const told = group.filter(([, outcome]) => ["added", "replaced", "removed"].includes(outcome))
     expect({ before, after }).toEqual({ before: 0, after: told.length })
-    expect(log().map(toAuditRecord)).toEqual(told.map(([change]) => recordOf(change)))
-    expect(log().map(({ id }) => id)).toEqual(told.map((_, i) => i + 1))
+    const { rows } = connection.execute(auditSlice({ after: 0, limit: 100 }))
+    expect(rows.map(toAuditRecord)).toEqual(told.map(([change]) => recordOf(change)))
+    expect(rows.map(({ id }) => id)).toEqual(told.map((_, i) => i + 1))
     expect(permanent()).toEqual(["192.0.2.1"])
     expect(temporary()).toEqual([{ ip: "192.0.2.1", expires_at: end, reason }])
   })
