@@ -11,7 +11,7 @@ const REVISION: Statement = {
 
 /**
  * The newest audit row's id, also when rotation or an empty log left no row. The next row follows the greater of what
- * was given out and what there is (SQLite's AUTOINCREMENT), which differ only in a file that somebody has written to.
+ * was given out and what there is (SQLite's AUTOINCREMENT), which differ only in a file that a start refuses.
  */
 export function revisionOf(connection: Connection): number {
   return Number(connection.execute(REVISION).rows[0]?.revision)

@@ -199,7 +199,7 @@ const RESERVED: ReadonlyArray<readonly [what: string, by: RegExp, because: strin
   ],
   [
     "src/store/schema.ts",
-    /^src\/store\/(libsql-store|database-file|ownership)\.ts$/,
+    /^src\/store\/(libsql-store|database-file|ownership|own-schema)\.ts$/,
     "the schema is made and changed in one place",
   ],
   ["src/app/server.ts", /^cli\/commands\/serve\.ts$/, "there is one way to start a server"],

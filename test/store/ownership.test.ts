@@ -5,13 +5,15 @@ import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { createClient } from "@libsql/client/sqlite3"
 import { pragma } from "../../src/store/connection.ts"
 import { createDatabaseFile } from "../../src/store/database-file.ts"
+import { entryKey } from "../../src/store/entry-key.ts"
 import { LibsqlStore } from "../../src/store/libsql-store.ts"
 import { takeOwnership } from "../../src/store/ownership.ts"
 import { MIGRATIONS } from "../../src/store/schema.ts"
 import type { Store } from "../../src/store/store.ts"
 import { ThreadStore } from "../../src/store/thread-store.ts"
 import { fault } from "../faults/fault.ts"
-import { copyDatabase, digest, editedCopy, temporaryPaths } from "../support/temp-store.ts"
+import { network } from "../support/parsed.ts"
+import { copyDatabase, digest, editedCopy, query, temporaryPaths } from "../support/temp-store.ts"
 import { addPermanent, addTemporary, NOW, permanentOf } from "./changes.ts"
 import type { Kind, Refusal } from "./database-process.ts"
 
@@ -27,6 +29,8 @@ const REFUSED_FILES = fault(
 )
 
 const newPath = temporaryPaths()
+
+const IMPORT = { at: NOW, by: null, prune: null }
 
 const opened: Store[] = []
 const processes: Array<{ kill(signal: "SIGKILL"): void; readonly exited: Promise<number> }> = []
@@ -157,7 +161,9 @@ describe(REFUSED_FILES, () => {
     const made = store(path)
     await made.open(NOW)
     await made.commit(Array.from({ length: 200 }, (_, i) => addPermanent(`192.0.2.${i}`)))
-    await made.commit(Array.from({ length: 200 }, (_, i) => addTemporary(`2001:db8::${i}`)))
+    await made.commit(
+      Array.from({ length: 200 }, (_, i) => addTemporary(i === 0 ? "2001:db8::" : `2001:db8::${i}`)),
+    )
     await made.close()
     return editedCopy(path, newPath, [])
   }
@@ -306,6 +312,124 @@ describe(REFUSED_FILES, () => {
       editedCopy(path, newPath, ["PRAGMA ignore_check_constraints = ON", row])
     const files = await Promise.all(Object.values(rows).flat().map(unchecked))
     await expectRefused(files.map((path) => [path, DAMAGED]))
+  })
+
+  /** A copy in which one byte is another one: the one at `offset` from the only place that has these bytes. */
+  function changedByte(bytes: Buffer, place: Uint8Array, offset: number, change = 1): string {
+    const at = bytes.indexOf(place)
+    expect([at >= 0, bytes.indexOf(place, at + 1)]).toEqual([true, -1])
+    return written(bytes.with(at + offset, (bytes[at + offset] ?? 0) ^ change))
+  }
+
+  test("a file whose index of the ends holds another key, or another end, than its table", async () => {
+    // The first one: others may stand a second time in what a page that was split has left behind.
+    const bytes = readFileSync(await editedCopy(await database(), newPath, ["VACUUM"]))
+    const ip = "2001:db8::"
+    const key = entryKey(network(ip))
+    const end = Buffer.alloc(6)
+    end.writeUIntBE(NOW + 60_000, 0, 6)
+    const inIndex = Buffer.concat([end, key])
+    // In the table the text stands behind the key, and in the index nothing does.
+    const inTable = Buffer.concat([key, Buffer.from(ip), end])
+    const files = [
+      ...[5, 6, 10, 21, 22, 23].map((offset) => changedByte(bytes, inIndex, offset)),
+      ...[1, 17, key.length + ip.length + 5].map((offset) => changedByte(bytes, inTable, offset)),
+    ]
+    await expectRefused(files.map((path) => [path, DAMAGED]))
+  })
+
+  test("a file whose index of the digests holds another one than its tokens", async () => {
+    const secret = Buffer.alloc(32, "digest")
+    const add = {
+      sql: "INSERT INTO tokens (name, digest, scope, created_at) VALUES ('helpdesk', ?, 'read', 1)",
+      args: [secret],
+    }
+    const bytes = readFileSync(await editedCopy(await database(), newPath, [add]))
+    const inIndex = Buffer.concat([secret, Buffer.from("helpdesk")])
+    await expectRefused([[changedByte(bytes, inIndex, 7), DAMAGED]])
+  })
+
+  test("a file whose log would be cut at a wrong place by the next change", async () => {
+    const path = await database()
+    const bytes = readFileSync(path)
+    const counter = Buffer.from(
+      [..."audit"].map((letter) => letter.charCodeAt(0)).concat(400 >> 8, 400 & 255),
+    )
+    const edits = [
+      "UPDATE sqlite_sequence SET seq = 399",
+      "UPDATE sqlite_sequence SET seq = '400 and more'",
+      "DELETE FROM sqlite_sequence",
+      "UPDATE audit SET id = 400 + 65536 WHERE id = 400",
+      "UPDATE audit SET id = 0 WHERE id = 1",
+      "DELETE FROM audit WHERE id = 200",
+    ]
+    const edited = await Promise.all(edits.map((edit) => editedCopy(path, newPath, [edit])))
+    const files = [...edited, changedByte(bytes, counter, 5, 0x40), changedByte(bytes, counter, 1)]
+    await expectRefused(files.map((path) => [path, DAMAGED]))
+  })
+
+  // Also with bytes that are no UTF-8, at which the driver ends the process if it is given them.
+  test("a file with another letter in the text of its schema, whichever", async () => {
+    const path = newPath()
+    const made = store(path)
+    await made.open(NOW)
+    await made.close()
+    const whole = await editedCopy(path, newPath, [])
+    const bytes = readFileSync(whole)
+    const texts = await query(
+      whole,
+      newPath,
+      "SELECT sql FROM sqlite_schema WHERE type <> 'trigger' AND sql <> ''",
+    )
+    const files = texts.flatMap(({ sql }) => {
+      const place = Buffer.from(String(sql))
+      return Array.from({ length: Math.ceil(place.length / 5) }, (_, i) =>
+        changedByte(bytes, place, 5 * i, i % 2 ? 1 : 0x80),
+      )
+    })
+    expect(files.length).toBeGreaterThan(300)
+    const action = Buffer.from("'delete_perm'")
+    await expectRefused([...files, changedByte(bytes, action, 3)].map((path) => [path, DAMAGED]))
+  })
+
+  test("a file with a table, an index or a trigger that is not of its version", async () => {
+    const path = await database()
+    const edits = [
+      "CREATE TABLE later (x)",
+      "CREATE INDEX audit_by_ip ON audit (ip)",
+      "CREATE TRIGGER other AFTER INSERT ON audit BEGIN DELETE FROM permanent; END",
+      "DROP INDEX temporary_by_expiry",
+      "PRAGMA user_version = 1",
+    ]
+    const files = await Promise.all(edits.map((edit) => editedCopy(path, newPath, [edit])))
+    await expectRefused(files.map((path) => [path, DAMAGED]))
+  })
+
+  test("but none that this program has written: new, rotated, imported into, copied, with another length of the log", async () => {
+    const opening = async (file: string, auditRows: number) => {
+      const made = new LibsqlStore({ path: file, auditRows })
+      await made.open(NOW)
+      return made
+    }
+    const lines = (from: number) =>
+      new TextEncoder().encode(
+        Array.from({ length: 60 }, (_, i) => `10.0.${from}.${i}${i % 2 ? "" : "\t60"}\n`).join(""),
+      )
+    let path = newPath()
+    for (const [i, auditRows] of [1000, 30, 7, 1000, 1].entries()) {
+      const made = await opening(path, auditRows)
+      await made.commit([addPermanent(`192.0.2.${i}`), addPermanent("192.0.2.0"), addTemporary("192.0.2.1")])
+      await expect(made.import(new TextEncoder().encode("no address\n"), IMPORT)).rejects.toThrow()
+      await made.import(lines(i), { ...IMPORT, prune: { maxRemovals: 1000 } })
+      await made.import(lines(i), IMPORT)
+      const copy = await made.backUp()
+      await made.close()
+      // The driver keeps the lock of a file until the process ends.
+      path = copyDatabase(path, newPath())
+      const restored = await opening(copyDatabase(copy, newPath()), auditRows)
+      expect((await restored.commit([addPermanent("192.0.2.99")])).outcomes).toEqual(["added"])
+      await restored.close()
+    }
   })
 
   /** A database with a log that is not empty: what a killed process leaves. */

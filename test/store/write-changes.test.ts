@@ -5,23 +5,18 @@ import type { Change } from "../../src/core/change.ts"
 import { GateError } from "../../src/core/errors.ts"
 import { toAuditRecord } from "../../src/store/audit-row.ts"
 import { Connection } from "../../src/store/connection.ts"
-import { LibsqlStore } from "../../src/store/libsql-store.ts"
 import { MIGRATIONS, rotationTrigger } from "../../src/store/schema.ts"
 import { auditSlice } from "../../src/store/statements.ts"
 import { writeChanges } from "../../src/store/write-changes.ts"
-import { editedCopy, temporaryPaths } from "../support/temp-store.ts"
 import {
   addPermanent,
   addTemporary,
   deletePermanent,
   deleteTemporary,
   expireTemporary,
-  logOf,
   NOW,
   recordOf,
 } from "./changes.ts"
-
-const newPath = temporaryPaths()
 
 let connection: Connection
 beforeEach(() => {
@@ -94,25 +89,4 @@ describe("a group of changes", () => {
     expect(permanent()).toEqual(["192.0.2.1"])
     expect(log()).toHaveLength(1)
   })
-})
-
-test("a file whose counter is behind its rows, or gone, is written on from its newest row", async () => {
-  for (const damage of ["UPDATE sqlite_sequence SET seq = 1", "DELETE FROM sqlite_sequence"]) {
-    const before = newPath()
-    const first = new LibsqlStore({ path: before, auditRows: 1_000 })
-    await first.open(NOW)
-    await first.commit(["192.0.2.1", "192.0.2.2", "192.0.2.3"].map((ip) => addPermanent(ip)))
-    await first.close()
-    const path = await editedCopy(before, newPath, [damage])
-    const store = new LibsqlStore({ path, auditRows: 1_000 })
-    await store.open(NOW)
-    expect(await store.commit([addPermanent("192.0.2.4")])).toMatchObject({ before: 3, after: 4 })
-    expect((await logOf(store)).map(({ ip }) => ip)).toEqual([
-      "192.0.2.1",
-      "192.0.2.2",
-      "192.0.2.3",
-      "192.0.2.4",
-    ])
-    await store.close()
-  }
 })

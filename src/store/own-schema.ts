@@ -1,0 +1,27 @@
+// The schema's text: in the file it is only bytes, and one that is changed makes another rule of a CHECK or of a column.
+
+import { Connection } from "./connection.ts"
+import { MIGRATIONS } from "./schema.ts"
+
+// In hexadecimal digits, because the driver ends the process at a text that is no UTF-8. Without the trigger that is made
+// anew at each opening, and holds the number of rows that the log of that time kept.
+const SCHEMA = `SELECT hex(type) || ' ' || hex(name) || ' ' || hex(tbl_name) || ' ' || typeof(sql) || ' ' || hex(sql) AS line
+  FROM sqlite_schema WHERE type IS NOT 'trigger' OR name IS NOT 'audit_rotation' ORDER BY line`
+
+/** Whether a database has the schema that the migrations up to this version make, to the letter, and nothing else. */
+export function hasOwnSchema(connection: Connection, version: number): boolean {
+  const made = Connection.inMemory()
+  try {
+    made.batch(MIGRATIONS.slice(0, version).flat())
+    return schemaOf(connection) === schemaOf(made)
+  } finally {
+    made.close()
+  }
+}
+
+function schemaOf(connection: Connection): string {
+  return connection
+    .execute(SCHEMA)
+    .rows.map(({ line }) => line)
+    .join("\n")
+}
