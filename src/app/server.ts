@@ -116,7 +116,7 @@ export async function startServer(
         event: "db.error",
         rows: path.badTokens,
       })
-    const sweeper = new Sweeper(allowlist, queue, clock)
+    const sweeper = new Sweeper(allowlist, queue, clock, (cause) => logUnrecorded(cause, log))
     const upkeep = new TokenUpkeep(registry, book)
     const clients = new ClientAddresses(config.trustedProxies, config.clientIpHeader)
     const bearer = new BearerTokens(tokens, book)
@@ -227,6 +227,13 @@ function logHealth(ok: boolean, problem: unknown, log: Log): void {
       event: "db.error",
       cause: problem ?? undefined,
     })
+}
+
+function logUnrecorded(cause: unknown, log: Log): void {
+  log.error("temporary entries that have ended cannot be recorded: they let nobody in, and are tried again", {
+    event: "db.error",
+    cause,
+  })
 }
 
 function logUnclosed(cause: unknown, log: Log): void {

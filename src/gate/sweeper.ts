@@ -3,6 +3,7 @@
 
 import type { Allowlist } from "../core/allowlist.ts"
 import type { Clock } from "../core/clock.ts"
+import type { HeldGrant } from "../core/temporary-grants.ts"
 import type { CommitQueue } from "../store/commit-queue.ts"
 import { expiry } from "./local-gate.ts"
 
@@ -21,16 +22,27 @@ const RESTS = 4
 const AT_LEISURE = 20_000
 /** Milliseconds of the longest rest: a disk that is slow has left the processor to others already. */
 const LONGEST_REST = 50
+/** Entries of failed transactions that are kept apart. When the whole database fails, more of them would tell nothing. */
+const MOST_APART = 10 * BATCH
 
 export class Sweeper {
+  /**
+   * Ended entries whose transaction has failed. Each gets one of its own, so that one that cannot be recorded keeps no
+   * other from it; one that has failed goes behind the others.
+   */
+  private readonly apart = new Map<string, HeldGrant>()
+  /** True from a sweep that failed until one that does not. */
+  private failing = false
   private timer: Timer | null = null
   private sweeping = false
   private stopped = false
 
+  /** `onFailure` is told the error of the first of several sweeps that fail one after the other. */
   constructor(
     private readonly allowlist: Allowlist,
     private readonly queue: Pick<CommitQueue, "add">,
     private readonly clock: Clock,
+    private readonly onFailure: (error: unknown) => void,
     private readonly sleep: (milliseconds: number) => Promise<void> = asleep,
   ) {}
 
@@ -45,28 +57,62 @@ export class Sweeper {
     this.timer = null
   }
 
-  /** Records everything that has ended by now, unless it is stopped. A database that fails is asked again at the next interval. */
+  /**
+   * Records everything that has ended by now, unless it is stopped. The first transaction that fails ends it: its entries
+   * are still held and still ended, and are tried again, each alone, at the next interval.
+   */
   async sweep(): Promise<void> {
     if (this.sweeping) return
     this.sweeping = true
     try {
       for (let recorded = 0; !this.stopped; recorded += BATCH) {
-        const ended = this.allowlist.endedGrants(BATCH).sort((a, b) => a.expiresAt - b.expiresAt)
-        if (ended.length === 0) return
+        const ended = this.next()
         const from = this.clock.mono()
-        const now = this.clock.wall()
-        await this.queue.add(ended.map(({ network, expiresAt }) => expiry(network, expiresAt, now)))
+        const failure = ended.length === 0 ? null : await this.record(ended)
+        if (failure !== null) {
+          if (!this.failing) this.onFailure(failure.cause)
+          this.failing = true
+          return
+        }
         // Fewer than could be taken were all that there are.
-        if (ended.length < BATCH) return
+        if (ended.length < BATCH && this.apart.size === 0) {
+          this.failing = false
+          return
+        }
         if (recorded < AT_LEISURE)
           await this.sleep(Math.min(RESTS * (this.clock.mono() - from), LONGEST_REST))
       }
-    } catch {
-      // The entries are still held and still ended; /status tells that the database does not work.
     } finally {
       this.sweeping = false
     }
   }
+
+  /** What goes into the next transaction, oldest first: a batch of what has never failed, or else one that has. */
+  private next(): HeldGrant[] {
+    if (this.apart.size < MOST_APART) {
+      const ended = this.allowlist.endedGrants(BATCH + this.apart.size)
+      const fresh = ended.filter((grant) => !this.apart.has(nameOf(grant))).slice(0, BATCH)
+      if (fresh.length > 0) return fresh.sort((a, b) => a.expiresAt - b.expiresAt)
+    }
+    return [...this.apart.values()].slice(0, 1)
+  }
+
+  /** `null` if the ends are recorded. */
+  private async record(ended: readonly HeldGrant[]): Promise<{ readonly cause: unknown } | null> {
+    const now = this.clock.wall()
+    for (const grant of ended) this.apart.delete(nameOf(grant))
+    try {
+      await this.queue.add(ended.map(({ network, expiresAt }) => expiry(network, expiresAt, now)))
+      return null
+    } catch (cause) {
+      for (const grant of ended) this.apart.set(nameOf(grant), grant)
+      return { cause }
+    }
+  }
+}
+
+function nameOf({ network, expiresAt }: HeldGrant): string {
+  return `${network} ${expiresAt}`
 }
 
 function asleep(milliseconds: number): Promise<void> {

@@ -74,7 +74,7 @@ describe("LocalGate.follow", () => {
     await store.open(clock.wall())
     const { allowlist } = await loadAllowlist(store, clock)
     write = await assembleWritePath(store, allowlist, clock, clock.mono())
-    sweeper = new Sweeper(allowlist, write.queue, clock)
+    sweeper = new Sweeper(allowlist, write.queue, clock, () => {})
   })
   afterEach(async () => {
     write.feed.close()

@@ -4,6 +4,7 @@ import { afterEach, describe, expect, jest, test } from "bun:test"
 import type { Change } from "../../src/core/change.ts"
 import { GateError } from "../../src/core/errors.ts"
 import { Sweeper } from "../../src/gate/sweeper.ts"
+import type { Connection } from "../../src/store/connection.ts"
 import { fault } from "../faults/fault.ts"
 import { network } from "../support/parsed.ts"
 import { temporaryPaths } from "../support/temp-store.ts"
@@ -156,6 +157,93 @@ describe("a sweep", () => {
   })
 })
 
+describe("an end that the database refuses", () => {
+  /** From now on the database itself refuses to remove these entries; the result takes that back. */
+  function refuse(bench: Workbench, refused: readonly string[]): () => void {
+    const connection: Connection = Reflect.get(bench.store, "opened")
+    const ips = refused.map((ip) => `'${ip}'`).join()
+    connection.execute(`CREATE TRIGGER refusing BEFORE DELETE ON temporary WHEN OLD.ip IN (${ips})
+                        BEGIN SELECT RAISE(ABORT, 'refused'); END`)
+    return () => connection.execute("DROP TRIGGER refusing")
+  }
+
+  /** So often that each of those refused has failed in a batch and alone. */
+  async function sweepOften(bench: Workbench, times: number): Promise<void> {
+    for (let i = 0; i < times; i++) await bench.sweeper.sweep()
+  }
+
+  test("keeps no other from being recorded, and is told once", async () => {
+    const bench = await open()
+    await grantMany(bench, 70)
+    bench.clock.advance(70_000)
+    const refused = [ip(3), ip(7), ip(44)]
+    const mend = refuse(bench, refused)
+    await sweepOften(bench, 12)
+    expect((await bench.temporaryRows()).map((row) => row.split(" ")[0] ?? "")).toEqual(refused)
+    expect(expiries(await bench.log()).length).toBe(67)
+    expect(bench.sweepFailures.map(String)).toEqual([expect.stringContaining("SQLITE_CONSTRAINT")])
+    expect(refused.map((ip) => bench.allowed(ip))).toEqual([false, false, false])
+
+    await bench.grant("192.0.2.1", 1)
+    bench.clock.advance(1_000)
+    await bench.sweeper.sweep()
+    expect(expiries(await bench.log()).length).toBe(68)
+
+    mend()
+    await bench.sweeper.sweep()
+    expect(await bench.temporaryRows()).toEqual([])
+    expect(expiries(await bench.log()).length).toBe(71)
+    expect(bench.sweepFailures.length).toBe(1)
+  })
+
+  test("is told again when it comes after a sweep that did not fail", async () => {
+    const bench = await open()
+    for (const again of [1, 2]) {
+      await bench.grant("192.0.2.1", 1)
+      bench.clock.advance(1_000)
+      const mend = refuse(bench, ["192.0.2.1"])
+      await sweepOften(bench, 3)
+      expect(bench.sweepFailures.length).toBe(again)
+      mend()
+      await bench.sweeper.sweep()
+      expect(await bench.temporaryRows()).toEqual([])
+    }
+  })
+
+  test("is tried once in a sweep, and all are recorded when the whole database works again", async () => {
+    const bench = await open()
+    await grantMany(bench, 900)
+    bench.clock.advance(900_000)
+    const mend = refuse(
+      bench,
+      Array.from({ length: 900 }, (_, i) => ip(i)),
+    )
+    const before = bench.groups.length
+    await sweepOften(bench, 30)
+    expect(bench.groups.length - before).toBe(30)
+    expect(bench.sweepFailures.length).toBe(1)
+    mend()
+    await bench.sweeper.sweep()
+    expect(await bench.temporaryRows()).toEqual([])
+    expect(expiries(await bench.log()).length).toBe(900)
+    // No more than ten batches of 20 were written one by one.
+    expect(bench.groups.length - before).toBeLessThan(30 + 200 + 36)
+  })
+
+  test("does no harm to an entry that was granted again meanwhile", async () => {
+    const bench = await open()
+    await bench.grant("192.0.2.1", 1)
+    bench.clock.advance(1_000)
+    const mend = refuse(bench, ["192.0.2.1"])
+    await sweepOften(bench, 2)
+    mend()
+    await bench.grant("192.0.2.1", 60)
+    await sweepOften(bench, 2)
+    expect(bench.allowed("192.0.2.1")).toBe(true)
+    expect(await bench.temporaryRows()).toEqual(["192.0.2.1 61000"])
+  })
+})
+
 describe("between two transactions", () => {
   /** A sweeper whose transactions take so many milliseconds each, and which tells its rests. */
   function resting(bench: Workbench, takes: readonly number[], stopAfter = 4) {
@@ -167,10 +255,11 @@ describe("between two transactions", () => {
         return bench.path.queue.add(changes)
       },
     }
-    const sweeper: Sweeper = new Sweeper(bench.allowlist, queue, bench.clock, async (milliseconds) => {
+    const rest = async (milliseconds: number) => {
       rests.push(milliseconds)
       if (rests.length === stopAfter) sweeper.stop()
-    })
+    }
+    const sweeper: Sweeper = new Sweeper(bench.allowlist, queue, bench.clock, () => {}, rest)
     return { sweeper, rests }
   }
 

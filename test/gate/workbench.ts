@@ -36,6 +36,8 @@ class DoorStore extends LibsqlStore {
 export class Workbench {
   readonly gate: LocalGate
   readonly sweeper: Sweeper
+  /** What the sweeper told of its failures. */
+  readonly sweepFailures: unknown[] = []
 
   private constructor(
     readonly store: DoorStore,
@@ -45,7 +47,7 @@ export class Workbench {
     by: Actor,
   ) {
     this.gate = path.gate.as(by)
-    this.sweeper = new Sweeper(allowlist, path.queue, clock)
+    this.sweeper = new Sweeper(allowlist, path.queue, clock, (error) => this.sweepFailures.push(error))
   }
 
   static async open(file: string, by: Actor = null): Promise<Workbench> {
