@@ -6,6 +6,7 @@ import {
   fsyncSync,
   linkSync,
   mkdirSync,
+  mkdtempSync,
   openSync,
   readFileSync,
   rmSync,
@@ -93,9 +94,10 @@ export function checkToken(token: string, where: string): void {
 
 // Whole and on the disk before it has its name: what a full disk or a power cut left half-made would be refused for good.
 function writeWhole(path: string, content: string): void {
-  const draft = `${path}.new-${process.pid}`
+  const workshop = mkdtempSync(`${path}.new-`)
+  const draft = `${workshop}/api-token`
   try {
-    const file = openSync(draft, "w", 0o600)
+    const file = openSync(draft, "wx", 0o600)
     try {
       writeSync(file, content)
       fsyncSync(file)
@@ -104,7 +106,7 @@ function writeWhole(path: string, content: string): void {
     }
     linkSync(draft, path)
   } finally {
-    rmSync(draft, { force: true })
+    rmSync(workshop, { recursive: true, force: true })
   }
 }
 

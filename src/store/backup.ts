@@ -1,7 +1,7 @@
 // A consistent copy of the running database, whole and looked at before anybody gets it.
 
 import { chmodSync, closeSync, fsyncSync, mkdtempSync, openSync, rmSync } from "node:fs"
-import { Connection, passesQuickCheck } from "./connection.ts"
+import { Connection, passesCheck } from "./connection.ts"
 import { damaged } from "./failures.ts"
 
 /**
@@ -22,7 +22,7 @@ export function writeBackup(connection: Connection, path: string): string {
     closeSync(file)
     const written = Connection.open(copy, 0)
     try {
-      if (!passesQuickCheck(written)) throw damaged(path)
+      if (!passesCheck(written, "quick_check")) throw damaged(path)
     } finally {
       written.close()
     }

@@ -148,11 +148,19 @@ function needsMemory(value: Value): boolean {
 }
 
 /**
- * Whether SQLite finds nothing wrong with the file. Not asked by the PRAGMA itself: what it finds is a text, with the names
- * that stand in the damaged file, and the driver ends the process at one that is not valid UTF-8.
+ * Whether one of SQLite's own checks finds nothing wrong with the file, or with one table. Not asked by the PRAGMA itself:
+ * what it finds is a text, with the names that stand in the damaged file, and the driver ends the process at one that is
+ * not valid UTF-8.
  */
-export function passesQuickCheck(connection: Connection): boolean {
-  const [row] = connection.execute("SELECT quick_check = 'ok' AS passes FROM pragma_quick_check(1)").rows
+export function passesCheck(
+  connection: Connection,
+  name: "quick_check" | "integrity_check",
+  table?: string,
+): boolean {
+  const what = table === undefined ? "1" : `'${table}'`
+  const [row] = connection.execute(
+    `SELECT ${name} = 'ok' AS passes FROM pragma_${name}(${what}) LIMIT 1`,
+  ).rows
   return row?.passes === 1
 }
 

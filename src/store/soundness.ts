@@ -3,7 +3,7 @@
 import type { Family } from "../core/address.ts"
 import { LATEST_TIME } from "../core/clock.ts"
 import { AUDIT_CHECKS } from "./audit-checks.ts"
-import type { Connection } from "./connection.ts"
+import { type Connection, passesCheck } from "./connection.ts"
 import { keySize } from "./entry-key.ts"
 import { expiryIndexAgrees } from "./expiry-index.ts"
 import { hasOwnSchema } from "./own-schema.ts"
@@ -71,7 +71,7 @@ export function isSound(connection: Connection, version: number): boolean {
     brought.flatMap(({ questions }) => questions).every((question) => isTrue(connection, question)) &&
     brought
       .flatMap(({ small }) => small)
-      .every((table) => isTrue(connection, check("integrity_check", table))) &&
+      .every((table) => passesCheck(connection, "integrity_check", table)) &&
     expiryIndexAgrees(connection)
   )
 }
@@ -83,15 +83,10 @@ export function isSound(connection: Connection, version: number): boolean {
 function hasSoundPages(connection: Connection): boolean {
   connection.execute("PRAGMA ignore_check_constraints = ON")
   try {
-    return isTrue(connection, check("quick_check"))
+    return passesCheck(connection, "quick_check")
   } finally {
     connection.execute("PRAGMA ignore_check_constraints = OFF")
   }
-}
-
-/** SQLite's own check, whose words stay in the database: the driver ends the process at a text that is no UTF-8. */
-function check(name: "quick_check" | "integrity_check", table?: string): string {
-  return `SELECT ${name} = 'ok' AS sound FROM pragma_${name}${table === undefined ? "" : `('${table}')`} LIMIT 1`
 }
 
 function isTrue(connection: Connection, question: string): boolean {

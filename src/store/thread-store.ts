@@ -172,11 +172,15 @@ export class ThreadStore implements Store, TokenStore {
    * it is at work on: what was acknowledged is on the disk all the same.
    */
   async close(): Promise<void> {
+    let isIdle = this.lost !== null
     try {
-      if (this.lost === null) await this.call("close", {}, { fromNow: true })
+      if (!isIdle) await this.call("close", {}, { fromNow: true })
+      isIdle = true
     } finally {
       this.lose("it was closed")
-      this.worker.terminate()
+      // Ended in the middle of its work, the driver would abort the whole process.
+      if (isIdle) this.worker.terminate()
+      else this.worker.unref()
     }
   }
 

@@ -8,7 +8,7 @@ import type { PermanentEntry, TemporaryEntry } from "../../src/core/entry.ts"
 import { GateError } from "../../src/core/errors.ts"
 import type { StoredToken } from "../../src/core/token.ts"
 import { TokenBook } from "../../src/core/token-book.ts"
-import { Connection, passesQuickCheck } from "../../src/store/connection.ts"
+import { Connection, passesCheck } from "../../src/store/connection.ts"
 import { LibsqlStore } from "../../src/store/libsql-store.ts"
 import { MIGRATIONS } from "../../src/store/schema.ts"
 import { ThreadStore } from "../../src/store/thread-store.ts"
@@ -59,7 +59,7 @@ if (import.meta.main) {
     process.exit()
   }
   if (mode === "check") {
-    console.log(JSON.stringify(paths.map((path) => passesQuickCheck(Connection.open(path, 0)))))
+    console.log(JSON.stringify(paths.map((path) => passesCheck(Connection.open(path, 0), "quick_check"))))
     process.exit()
   }
   if (mode === "migrate") lengthenMigrations()

@@ -392,17 +392,24 @@ describe(REFUSED_FILES, () => {
     await expectRefused([...files, changedByte(bytes, action, 3)].map((path) => [path, DAMAGED]))
   })
 
-  test("a file with a table, an index or a trigger that is not of its version", async () => {
+  test("a file in which something of its version is missing, or with a trigger that is not of it", async () => {
     const path = await database()
     const edits = [
-      "CREATE TABLE later (x)",
-      "CREATE INDEX audit_by_ip ON audit (ip)",
       "CREATE TRIGGER other AFTER INSERT ON audit BEGIN DELETE FROM permanent; END",
       "DROP INDEX temporary_by_expiry",
       "PRAGMA user_version = 1",
     ]
     const files = await Promise.all(edits.map((edit) => editedCopy(path, newPath, [edit])))
     await expectRefused(files.map((path) => [path, DAMAGED]))
+  })
+
+  test("but none with a table or an index of somebody else's", async () => {
+    const path = await database()
+    for (const edit of ["CREATE TABLE notes (x)", "CREATE INDEX audit_by_ip ON audit (ip)", "ANALYZE"]) {
+      const made = new LibsqlStore({ path: await editedCopy(path, newPath, [edit]), auditRows: 100 })
+      expect(await made.open(NOW)).toMatchObject({ created: false })
+      await made.close()
+    }
   })
 
   test("but none that this program has written: new, rotated, imported into, copied, with another length of the log", async () => {
