@@ -91,7 +91,11 @@ export class Sweeper {
   private next(): HeldGrant[] {
     if (this.apart.size < MOST_APART) {
       const ended = this.allowlist.endedGrants(BATCH + this.apart.size)
-      const fresh = ended.filter((grant) => !this.apart.has(nameOf(grant))).slice(0, BATCH)
+      // The names cost more than all the rest, and hardly ever is there one to be looked for.
+      const fresh =
+        this.apart.size === 0
+          ? ended
+          : ended.filter((grant) => !this.apart.has(nameOf(grant))).slice(0, BATCH)
       if (fresh.length > 0) return fresh.sort((a, b) => a.expiresAt - b.expiresAt)
     }
     return [...this.apart.values()].slice(0, 1)
@@ -100,7 +104,7 @@ export class Sweeper {
   /** `null` if the ends are recorded. */
   private async record(ended: readonly HeldGrant[]): Promise<{ readonly cause: unknown } | null> {
     const now = this.clock.wall()
-    for (const grant of ended) this.apart.delete(nameOf(grant))
+    if (this.apart.size > 0) for (const grant of ended) this.apart.delete(nameOf(grant))
     try {
       await this.queue.add(ended.map(({ network, expiresAt }) => expiry(network, expiresAt, now)))
       return null
