@@ -26,6 +26,12 @@ export function deniedCommand(env: CommandEnv): Command {
 `,
     )
     .action(async (options: { limit?: string }) => {
+      if (env.options.offline) {
+        throw new UsageError(
+          "only a running server knows whom it has refused: an empty list would say nothing",
+          "leave out --offline; `ipgate logs --offline` says what has ended",
+        )
+      }
       const limit = Number(options.limit ?? DEFAULT_ROWS)
       if (!Number.isInteger(limit) || limit < 1 || limit > LARGEST_LIMIT) {
         throw new UsageError(`${quoted(options.limit ?? "")} is no number of rows from 1 to ${LARGEST_LIMIT}`)

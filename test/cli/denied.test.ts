@@ -1,7 +1,8 @@
 // `ipgate denied`: who was refused lately, and by which entry that is gone they had been let in.
 
 import { afterEach, beforeEach, expect, test } from "bun:test"
-import { World } from "../support/cli.ts"
+import { existsSync } from "node:fs"
+import { CliMachine, World } from "../support/cli.ts"
 
 let world: World
 
@@ -88,4 +89,13 @@ test("shows 50 clients, or as many as are asked for", async () => {
   expect(await world.json("denied")).toHaveLength(50)
   expect(await world.json("denied -n 7")).toHaveLength(7)
   expect(await world.json("denied -n 1000")).toHaveLength(60)
+})
+
+test("off-line nobody knows, and that is no empty table", async () => {
+  const machine = new CliMachine()
+  const path = machine.path("ipgate.db")
+  const { code, out, err } = await machine.run(`denied --offline --db ${path}`)
+  expect({ code, out, exists: existsSync(path) }).toEqual({ code: 2, out: "", exists: false })
+  expect(err).toContain("only a running server knows whom it has refused")
+  machine.remove()
 })
