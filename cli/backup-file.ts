@@ -11,6 +11,7 @@ import {
   readSync,
   renameSync,
   rmSync,
+  type Stats,
   writeSync,
 } from "node:fs"
 import { dirname } from "node:path"
@@ -42,7 +43,7 @@ export class BackupFile {
     if (path === "-") {
       throw new UsageError("a backup goes into a file, not to standard output", "give the name of a file")
     }
-    const stats = lstatSync(path, { throwIfNoEntry: false })
+    const stats = statsOf(path)
     if (stats !== undefined && !mayReplace) throw exists(path)
     // A name is replaced, and nothing written into what has it: for the superuser, /dev/null would be a backup then.
     if (stats !== undefined && !stats.isFile() && !stats.isSymbolicLink()) {
@@ -106,6 +107,14 @@ export class BackupFile {
     if (readSync(this.descriptor, header, 0, HEADER, 0) < HEADER) return -1
     if (header.toString("latin1", 0, MAGIC.length) !== MAGIC) return -1
     return header.readUInt16BE(PAGE_SIZE_AT) * header.readUInt32BE(PAGE_COUNT_AT)
+  }
+}
+
+function statsOf(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })
+  } catch (cause) {
+    throw new UsageError(`${path} cannot be written: ${messageOf(cause)}`)
   }
 }
 

@@ -7,6 +7,7 @@ import { quoted } from "../src/core/printable.ts"
 import { UsageError } from "./exit.ts"
 
 const DURATION_HINT = "use 90s, 30m, 8h, 1h30m, 7d or 2w; a bare number is seconds"
+const MOMENT_HINT = "use 2026-11-21T18:00:00Z, 2026-11-21 18:00 or 18:00"
 
 /** Seconds of a `--ttl`. */
 export function readTtl(text: string): number {
@@ -25,7 +26,9 @@ export function readUntil(text: string, now: number, option = "--until"): number
 /** The moment, in milliseconds, of a `--since`: a time, or a duration that counts back from `now`. */
 export function readSince(text: string, now: number): number {
   const seconds = parseDuration(text)
-  return seconds === null ? readMoment(text, now) : now - seconds * 1000
+  return seconds === null
+    ? readMoment(text, now, `${MOMENT_HINT}; or 4h, for the last four hours`)
+    : now - seconds * 1000
 }
 
 /** Seconds of another duration, such as `--wait`. */
@@ -50,14 +53,14 @@ export function ago(moment: number, now: number): string {
   return `${roughDuration(Math.max(0, Math.floor((now - moment) / 1000)))} ago`
 }
 
-function readMoment(text: string, now: number): number {
+function readMoment(text: string, now: number, hint = MOMENT_HINT): number {
   const time = /^([01]?\d|2[0-3]):([0-5]\d)$/.exec(text)
   if (time !== null) return new Date(now).setHours(Number(time[1]), Number(time[2]), 0, 0)
   const moment = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?$/.test(text)
     ? Date.parse(text.length === 10 ? `${text}T00:00` : text.replace(" ", "T"))
     : Number.NaN
   if (Number.isNaN(moment) || explainDay(text) !== null) {
-    throw new UsageError(`${quoted(text)} is no time`, "use 2026-11-21T18:00:00Z, 2026-11-21 18:00 or 18:00")
+    throw new UsageError(`${quoted(text)} is no time`, hint)
   }
   return moment
 }

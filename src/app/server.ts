@@ -18,6 +18,7 @@ import { sampled } from "../metrics/sampled.ts"
 import { placeWarnings } from "../store/place-warnings.ts"
 import { ThreadStore } from "../store/thread-store.ts"
 import { logChanges, logImport } from "./change-log.ts"
+import { HealthWatch } from "./health-watch.ts"
 import { loadAllowlist } from "./load-allowlist.ts"
 import { serveMetrics } from "./metrics.ts"
 import { RefusalLog } from "./refusal-log.ts"
@@ -158,23 +159,8 @@ export async function startServer(
     void logChanges(feed, log)
     const refusals = new RefusalLog(counters, refused, clock, log, config.logRefusals ?? true)
     refusals.start()
-    // While something is wrong the question is a change, so that a database that only answers is not called well.
-    const ask = () =>
-      health.ok ? health.watchRead(store.ping()) : health.watchRead(health.watchWrite(store.probe()))
-    let wasOk = true
-    let isAsked = false
-    const pinging = setInterval(async () => {
-      // Behind an import or a backup the question waits for its turn.
-      if (isAsked) return
-      isAsked = true
-      const problem = await ask().then(
-        () => null,
-        (error: unknown) => error,
-      )
-      isAsked = false
-      if (health.ok !== wasOk) logHealth(health.ok, problem, log)
-      wasOk = health.ok
-    }, PING_INTERVAL)
+    const watch = new HealthWatch(store, health, log)
+    watch.start(PING_INTERVAL)
     const addresses = listeners.map(({ address }) => address)
     log.info(`listening on ${addresses.map(formatListenAddress).join(", ")}`, {
       event: "server.start",
@@ -191,7 +177,7 @@ export async function startServer(
       },
       summary: () => `${allowlist.permanentCount} permanent, ${allowlist.temporaryCount} temporary`,
       stop: async () => {
-        clearInterval(pinging)
+        watch.stop()
         refusals.stop()
         feed.close()
         await atMost(
@@ -218,15 +204,6 @@ export async function startServer(
 async function loadMetrics(clock: Clock): Promise<Metrics> {
   const { createMetrics } = await import("../metrics/metrics.ts")
   return createMetrics(clock.wall() - process.uptime() * 1000)
-}
-
-function logHealth(ok: boolean, problem: unknown, log: Log): void {
-  if (ok) log.notice("the database works again", { event: "db.recovered" })
-  else
-    log.error("the database does not work: changes fail, decisions go on from memory", {
-      event: "db.error",
-      cause: problem ?? undefined,
-    })
 }
 
 function logUnrecorded(cause: unknown, log: Log): void {

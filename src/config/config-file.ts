@@ -52,10 +52,10 @@ function parsed(path: string, source: string, problems: string[]): Record<string
 function problemWith(key: string, value: unknown): string | null {
   const known: ConfigKey | undefined = CONFIG_KEYS.find((one) => one.key === key)
   if (known === undefined) {
-    const near = nearestName(
-      key,
-      CONFIG_KEYS.map((one) => one.key),
-    )
+    const names = CONFIG_KEYS.map((one) => one.key)
+    // Its own name, without its section or under another one.
+    const own = key.slice(key.lastIndexOf(".") + 1)
+    const near = nearestName(key, names) ?? names.find((name) => name.endsWith(`.${own}`)) ?? null
     return `unknown key ${quoted(key)}${near === null ? "" : `; did you mean ${near}?`}`
   }
   if (known.kind === "text") {

@@ -53,7 +53,7 @@ export function openFailure(path: string, cause: unknown): GateError {
   if (code === "ERR_DLOPEN_FAILED" || path === "") {
     return new GateError("unavailable", "the database driver cannot be loaded from the temporary directory", {
       cause,
-      hint: "set TMPDIR to a directory that is not mounted noexec",
+      hint: "set TMPDIR to a directory that is there, that this user may write into, and that is not mounted noexec",
     })
   }
   if (code === "EACCES") {

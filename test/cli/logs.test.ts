@@ -102,6 +102,7 @@ throughBothGatesOnce(
       ["logs -n ten", '"ten" is no number of rows'],
       ["logs -n 1000000000", '"1000000000" is no number of rows'],
       ["logs --since yesterday", '"yesterday" is no time'],
+      ["logs --since 5x", "or 4h, for the last four hours"],
       ["logs --since 2026-02-31", '"2026-02-31" is no time'],
       ["logs --ip 10.0.0.5/8", '"10.0.0.5/8" has host bits set'],
       ["logs --ip nonsense", '"nonsense" is not an IP address or CIDR'],

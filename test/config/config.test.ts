@@ -298,9 +298,12 @@ describe("a file that makes no sense", () => {
       `${SYSTEM_FILE}:2: unknown key "auth.clientIpHeader"; did you mean auth.client_ip_header?`,
     ],
     ['[database]\nur = "file:/x"', `${SYSTEM_FILE}:2: unknown key "database.ur"; did you mean database.url?`],
-    ['[server]\ntoken_file = "/x"', `${SYSTEM_FILE}:2: unknown key "server.token_file"`],
+    [
+      '[server]\ntoken_file = "/x"',
+      `${SYSTEM_FILE}:2: unknown key "server.token_file"; did you mean auth.token_file?`,
+    ],
     ['[zebra]\ncrossing = "x"', `${SYSTEM_FILE}:2: unknown key "zebra.crossing"`],
-    ['listen = ["127.0.0.1:1"]', `${SYSTEM_FILE}:1: unknown key "listen"`],
+    ['listen = ["127.0.0.1:1"]', `${SYSTEM_FILE}:1: unknown key "listen"; did you mean server.listen?`],
     [
       "\ntrusted_proxies = []",
       `${SYSTEM_FILE}:2: unknown key "trusted_proxies"; did you mean auth.trusted_proxies?`,

@@ -110,6 +110,10 @@ test("a copy is made off-line too, and not over a file that is there", async () 
     2,
     `ipgate: ${place.path("nowhere/copy.db")} cannot be written: the directory ${place.path("nowhere")} does not exist\n`,
   ])
+  const long = place.path("x".repeat(300))
+  const refused = await place.ipgate(["--offline", "backup", long])
+  expect(refused).toMatchObject({ code: 2, stdout: "" })
+  expect(refused.stderr).toStartWith(`ipgate: ${long} cannot be written: ENAMETOOLONG`)
   const output = await place.ipgate(["--offline", "backup", "-"])
   expect([output.code, output.stderr]).toEqual([
     2,
