@@ -23,16 +23,17 @@ export function applyCommitted(
   { before, outcomes }: Committed,
 ): FeedEvent[] {
   const events: FeedEvent[] = []
-  changes.forEach((change, i) => {
-    const outcome = outcomes[i]
+  let at = 0
+  for (const change of changes) {
+    const outcome = outcomes[at++]
     const took = outcome !== undefined && hasTakenEffect(outcome)
     if (took || change.op === "expire_temp") allowlist.apply(change)
-    if (!took) return
+    if (!took) continue
     // Each change that takes effect writes one row, and the ids of one transaction follow each other.
     const token = change.op === "expire_temp" ? undefined : change.token
     events.push({ kind: "change", id: before + events.length + 1, record: recordOf(change), token })
     if (outcome === "removed") ended.remember(change.network, endedEntry(change))
-  })
+  }
   return events
 }
 

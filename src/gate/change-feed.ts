@@ -88,22 +88,22 @@ export class Follower {
    * What has come since the last call, at least one event; `null` after the end; `[]` if nothing came for
    * `milliseconds`, if that is given. Only one may wait at a time.
    */
-  async next(milliseconds: number | null = null): Promise<FeedEvent[] | null> {
-    if (this.queue.length === 0 && !this.left) await this.woken(milliseconds)
+  next(milliseconds: number | null = null): Promise<FeedEvent[] | null> {
+    if (this.queue.length > 0 || this.left) return Promise.resolve(this.taken())
+    return new Promise((resolve) => {
+      const timer = milliseconds === null ? null : setTimeout(() => this.wake?.(), milliseconds)
+      this.wake = () => {
+        this.wake = null
+        if (timer !== null) clearTimeout(timer)
+        resolve(this.taken())
+      }
+    })
+  }
+
+  private taken(): FeedEvent[] | null {
     if (this.left) return null
     const events = this.queue
     this.queue = []
     return events
-  }
-
-  private woken(milliseconds: number | null): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = milliseconds === null ? undefined : setTimeout(() => this.wake?.(), milliseconds)
-      this.wake = () => {
-        this.wake = null
-        clearTimeout(timer)
-        resolve()
-      }
-    })
   }
 }

@@ -13,27 +13,34 @@ export class Health {
   }
 
   /** Passes the answer to a question through, and remembers whether the database worked. */
-  async watchRead<T>(call: Promise<T>): Promise<T> {
-    try {
-      const value = await call
-      this.reads = true
-      return value
-    } catch (error) {
-      if (!isRefusal(error)) this.reads = false
-      throw error
-    }
+  watchRead<T>(call: Promise<T>): Promise<T> {
+    return call.then(this.hasRead, this.hasNotRead) as Promise<T>
   }
 
   /** The same for a change. Only another change that is written can make a failed one good. */
-  async watchWrite<T>(call: Promise<T>): Promise<T> {
-    try {
-      const value = await call
-      this.writes = true
-      return value
-    } catch (error) {
-      if (!isRefusal(error)) this.writes = false
-      throw error
-    }
+  watchWrite<T>(call: Promise<T>): Promise<T> {
+    return call.then(this.hasWritten, this.hasNotWritten) as Promise<T>
+  }
+
+  // Made once: every change passes here, and what is made for each is garbage that decisions wait for.
+  private readonly hasRead = (value: unknown) => {
+    this.reads = true
+    return value
+  }
+
+  private readonly hasNotRead = (error: unknown) => {
+    if (!isRefusal(error)) this.reads = false
+    throw error
+  }
+
+  private readonly hasWritten = (value: unknown) => {
+    this.writes = true
+    return value
+  }
+
+  private readonly hasNotWritten = (error: unknown) => {
+    if (!isRefusal(error)) this.writes = false
+    throw error
   }
 }
 

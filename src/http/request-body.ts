@@ -66,11 +66,12 @@ async function readChunks(request: Request, most: number): Promise<Uint8Array<Ar
   return held.slice(0, size)
 }
 
-/** Throws as `readBody` does, and `invalid` for anything but one JSON object. The content type does not matter. */
-export async function readJsonBody(
-  authorized: AuthorizedRequest,
-): Promise<Readonly<Record<string, unknown>>> {
-  const bytes = await readBody(authorized, LARGEST_BODY)
+/** Rejects as `readBody` does, and with `invalid` for anything but one JSON object. The content type does not matter. */
+export function readJsonBody(authorized: AuthorizedRequest): Promise<Readonly<Record<string, unknown>>> {
+  return readBody(authorized, LARGEST_BODY).then(jsonObjectIn)
+}
+
+function jsonObjectIn(bytes: Uint8Array): Readonly<Record<string, unknown>> {
   try {
     return parseJsonObject(bytes)
   } catch (cause) {
