@@ -4,42 +4,40 @@ import { GateError } from "../core/errors.ts"
 
 /** A database that answers questions and refuses changes is not well, so the two are told apart. */
 export class Health {
-  private reads = true
-  private writes = true
+  private readonly reads = new Side()
+  private readonly writes = new Side()
 
   /** True if the last question and the last change, once answered or out of time, did not fail. */
   get ok(): boolean {
-    return this.reads && this.writes
+    return this.reads.ok && this.writes.ok
   }
 
   /** Passes the answer to a question through, and remembers whether the database worked. */
   watchRead<T>(call: Promise<T>): Promise<T> {
-    return call.then(this.hasRead, this.hasNotRead) as Promise<T>
+    return this.reads.watch(call)
   }
 
   /** The same for a change. Only another change that is written can make a failed one good. */
   watchWrite<T>(call: Promise<T>): Promise<T> {
-    return call.then(this.hasWritten, this.hasNotWritten) as Promise<T>
+    return this.writes.watch(call)
+  }
+}
+
+class Side {
+  ok = true
+
+  watch<T>(call: Promise<T>): Promise<T> {
+    return call.then(this.hasWorked, this.hasFailed) as Promise<T>
   }
 
   // Made once: every change passes here, and what is made for each is garbage that decisions wait for.
-  private readonly hasRead = (value: unknown) => {
-    this.reads = true
+  private readonly hasWorked = (value: unknown) => {
+    this.ok = true
     return value
   }
 
-  private readonly hasNotRead = (error: unknown) => {
-    if (!isRefusal(error)) this.reads = false
-    throw error
-  }
-
-  private readonly hasWritten = (value: unknown) => {
-    this.writes = true
-    return value
-  }
-
-  private readonly hasNotWritten = (error: unknown) => {
-    if (!isRefusal(error)) this.writes = false
+  private readonly hasFailed = (error: unknown) => {
+    if (!isRefusal(error)) this.ok = false
     throw error
   }
 }

@@ -123,28 +123,18 @@ export class CommitQueue {
   }
 }
 
-/** Tells everybody from the one at `from` on, whose outcomes begin at `at`. `undefined` if that is done already. */
-function tell(
-  group: readonly WaitingChanges[],
-  outcomes: readonly Outcome[],
-  from = 0,
-  at = 0,
-): Promise<void> | undefined {
-  let told = at
-  for (const { changes, resolve } of group.slice(from, from + TOLD_AT_ONCE)) {
-    resolve(outcomes.slice(told, told + changes.length))
-    told += changes.length
+/** Fulfilled when everybody has been told; `undefined` if that is so already. */
+function tell(group: readonly WaitingChanges[], outcomes: readonly Outcome[]): Promise<void> | undefined {
+  let at = 0
+  for (const { changes, resolve } of group.slice(0, TOLD_AT_ONCE)) {
+    resolve(outcomes.slice(at, at + changes.length))
+    at += changes.length
   }
-  const next = from + TOLD_AT_ONCE
-  return next < group.length ? tellLater(group, outcomes, next, told) : undefined
+  if (group.length <= TOLD_AT_ONCE) return undefined
+  return tellLater(group.slice(TOLD_AT_ONCE), outcomes.slice(at))
 }
 
-async function tellLater(
-  group: readonly WaitingChanges[],
-  outcomes: readonly Outcome[],
-  from: number,
-  at: number,
-): Promise<void> {
+async function tellLater(group: readonly WaitingChanges[], outcomes: readonly Outcome[]): Promise<void> {
   await othersFirst()
-  return tell(group, outcomes, from, at)
+  return tell(group, outcomes)
 }
