@@ -4,6 +4,8 @@ import type { Config, ExplainedConfig } from "../src/config/config.ts"
 import { ConfigError } from "../src/config/config-error.ts"
 import { misspeltVariables } from "../src/config/misspelt-variables.ts"
 import type { Flags } from "../src/config/settings.ts"
+import { quoted } from "../src/core/printable.ts"
+import { groupIdOf } from "../src/group-id.ts"
 import { passesSockets } from "../src/systemd/service-manager.ts"
 import {
   checkToken,
@@ -39,6 +41,7 @@ export function readServerSettings(env: CommandEnv, flags: Flags, purpose: Purpo
       )
     }
     const explained = env.explainedConfig(flags, purpose === "reload" ? withoutWaiting(env) : undefined)
+    if (purpose !== "reload") refuseMissingGroup(explained)
     const { tokenFile, tokenFileOfReload } = explained.config
     // Under systemd a reload reads another file than the start, and `serve --check` stands before both.
     if (purpose !== "reload" && tokenFileOfReload !== null && tokenFileOfReload !== tokenFile) {
@@ -62,6 +65,13 @@ export function readServerSettings(env: CommandEnv, flags: Flags, purpose: Purpo
 export function checkServerSettings(env: CommandEnv, flags: Flags): void {
   readServerSettings(env, flags, "check")
   for (const misspelt of misspeltVariables(env.process.environment)) env.out.warn(misspelt)
+}
+
+// Only who serves needs the group: a client may read the same file where there is none.
+function refuseMissingGroup({ config: { listen, socketGroup: group }, origins }: ExplainedConfig): void {
+  if (group === null || !listen.some(({ kind }) => kind === "unix") || groupIdOf(group) !== null) return
+  const where = origins.find(({ key }) => key === "server.socket_group")?.where
+  throw new ConfigError(`${where}: socket_group is ${quoted(group)}: there is no such group on this machine`)
 }
 
 /** A client is told to name another file; whoever starts a server may as well make this one. */

@@ -80,6 +80,7 @@ function refuseOpen(path: string, mode: number): void {
   if ((mode & OTHERS) === 0) return
   throw new TokenError(
     `the token file ${path} is open to other users: chmod 0640 ${path}, and make a new token`,
+    { hint: FORM },
   )
 }
 

@@ -4,6 +4,7 @@ import { chmodSync, chownSync, existsSync, lstatSync, readFileSync, realpathSync
 import { basename, dirname } from "node:path"
 import { GateError } from "../core/errors.ts"
 import { quoted } from "../core/printable.ts"
+import { groupIdOf } from "../group-id.ts"
 import { formatListenAddress, type ListenAddress } from "../listen-address.ts"
 import { API_PREFIX, AUTH_PATH, AUTHZ_PATH } from "../wire/paths.ts"
 import type { Handler, Peer } from "./guard.ts"
@@ -52,10 +53,24 @@ export function listen(
       : listenOnSocket(address, routes, access, idleTimeout)
   } catch (cause) {
     if (cause instanceof GateError) throw cause
-    const detail = cause instanceof Error ? cause.message : String(cause)
-    throw new GateError("failed", `cannot listen on ${formatListenAddress(address)}: ${detail}`, { cause })
+    const { code = "", message } = cause as NodeJS.ErrnoException
+    const [what, hint] = (address.kind === "tcp" && REFUSALS.get(code)) || [message]
+    throw new GateError("failed", `cannot listen on ${formatListenAddress(address)}: ${what}`, {
+      cause,
+      ...(hint === undefined ? {} : { hint }),
+    })
   }
 }
+
+/** What a refusal of the kernel means, and what to do. Bun's words repeat the address or ask back. */
+const REFUSALS: ReadonlyMap<string, readonly [what: string, hint: string]> = new Map([
+  ["EADDRINUSE", ["another process listens there", "ss -ltnp shows which; stop it, or choose another port"]],
+  ["EADDRNOTAVAIL", ["this machine has no such address", "ip addr shows which it has"]],
+  [
+    "EACCES",
+    ["permission denied", "a port below 1024 needs CAP_NET_BIND_SERVICE: choose another, such as 8765"],
+  ],
+])
 
 function listenOnTcp(
   address: ListenAddress & { kind: "tcp" },
@@ -84,6 +99,7 @@ function listenOnSocket(
   idleTimeout: number,
 ): Listener {
   const groupId = group === null ? null : groupIdOf(group)
+  if (group !== null && groupId === null) throw new Error(`there is no group ${quoted(group)}`)
   refuseMissingDirectory(address.path)
   removeStaleSocket(address.path)
   // Nobody else may come in between the birth of the socket and its mode.
@@ -147,15 +163,6 @@ async function drained(server: Server): Promise<void> {
   do await Promise.race([closed, Bun.sleep(DRAIN_INTERVAL)])
   while (server.pendingRequests > 0)
   await server.stop(true)
-}
-
-/** The number of a group, from `/etc/group` if it is a name. */
-function groupIdOf(group: string): number {
-  if (/^[0-9]{1,9}$/.test(group)) return Number(group)
-  const entries = readFileSync("/etc/group", "utf8").split("\n")
-  const [, , id] = entries.map((line) => line.split(":")).find(([name]) => name === group) ?? []
-  if (id === undefined) throw new Error(`there is no group ${quoted(group)} (socket_group)`)
-  return Number(id)
 }
 
 type Server = Bun.Server<undefined>

@@ -72,7 +72,7 @@ describe(
     })
 
     test.each([
-      ["open to others", `${TOKEN}\n`, 0o604, "is open to other users: chmod 0640", hint],
+      ["open to others", `${TOKEN}\n`, 0o604, "is open to other users: chmod 0640", form],
       ["too short", "short\n", 0o600, "holds a token of fewer than 32 characters", form],
       ["empty", "\n\n", 0o600, "is empty", form],
       ["with spaces", `${TOKEN} x\n`, 0o600, "holds a token with spaces or special characters", form],

@@ -96,6 +96,8 @@ describe("finds", () => {
     const { code, codes, findings } = await examine("doctor", environment)
     expect([code, codes]).toEqual([1, [found]])
     if (found === "permissions") expect(findings[0]?.change[0]).toStartWith("chmod ")
+    // Its own message names chmod; another file would be no help.
+    else expect(findings[0]?.change).toEqual([expect.stringContaining("openssl rand -hex 32 makes one")])
   })
 
   test("nothing in the modes that are right", async () => {

@@ -462,9 +462,19 @@ describe(NO_START, () => {
     const { code, stdout, stderr } = await place.ipgate(["serve", "--listen", "127.0.0.1:0", "--listen", at])
     await new Promise((resolve) => taken.close(resolve))
     expect([code, stdout]).toEqual([1, ""])
-    expect(stderr).toContain(`cannot listen on ${at}`)
+    expect(stderr).toContain(`cannot listen on ${at}: another process listens there`)
     const server = await place.serve(["--listen", at])
     expect(await server.decision("203.0.113.7")).toBe(401)
+  })
+
+  test("on a port that it may not open: exit 1, and what to do", async () => {
+    await using place = await Workplace.make()
+    const setpriv = ["setpriv", "--inh-caps=-net_bind_service", "--bounding-set=-net_bind_service"]
+    const prefix = ["unshare", "--net", "--map-root-user", ...setpriv]
+    const { code, stderr } = await place.ipgate(["serve", "--listen", "127.0.0.1:80"], { prefix })
+    expect(code).toBe(1)
+    expect(stderr).toContain("cannot listen on 127.0.0.1:80: permission denied\n")
+    expect(stderr).toContain("a port below 1024 needs CAP_NET_BIND_SERVICE")
   })
 })
 

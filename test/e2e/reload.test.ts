@@ -158,7 +158,7 @@ describe("what a reload takes over", () => {
     const { code, stderr } = await place.run(serve, { env })
     expect({ code, stderr }).toEqual({
       code: 78,
-      stderr: `ipgate: the token file ${origin} is open to other users: chmod 0640 ${origin}, and make a new token\n`,
+      stderr: `ipgate: the token file ${origin} is open to other users: chmod 0640 ${origin}, and make a new token\n  a line holds one token of at least 32 characters: openssl rand -hex 32 makes one\n`,
     })
     // What the service cannot see, or what is not there any more, says nothing against the copy.
     rmSync(origin)

@@ -52,17 +52,19 @@ describe("a unix socket", () => {
     },
   )
 
-  test("of a group that is not there: it does not start", async () => {
+  test("of a group that is not there: it does not start, and --check says so before", async () => {
     await using place = await Workplace.make()
-    const path = place.path("gate.sock")
-    const { code, stderr } = await place.ipgate([
-      "serve",
-      "--listen",
-      `unix:${path}`,
-      "--socket-group",
-      "no-such",
-    ])
-    expect(code).toBe(1)
-    expect(stderr).toContain('there is no group "no-such"')
+    const named = ["--listen", `unix:${place.path("gate.sock")}`, "--socket-group", "no-such"]
+    for (const check of [[], ["--check"]]) {
+      const { code, stderr } = await place.ipgate(["serve", ...named, ...check])
+      expect(code).toBe(78)
+      expect(stderr).toContain('command line: socket_group is "no-such": there is no such group')
+    }
+  })
+
+  test("a group that is not there does no harm where there is no socket", async () => {
+    await using place = await Workplace.make()
+    const { code } = await place.ipgate(["serve", "--check", "--socket-group", "no-such"])
+    expect(code).toBe(0)
   })
 })
