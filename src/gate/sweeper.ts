@@ -15,13 +15,13 @@ const INTERVAL = 500
 const BATCH = 20
 /**
  * After a transaction the sweeper rests for so many times as long as it took: it has no hurry, and whoever decides or
- * changes something on the same processor has. So ten thousand ends take some seconds in place of one.
+ * changes something on the same processor has. So ten thousand ends take seven seconds in place of one.
  */
-const RESTS = 4
+const RESTS = 8
 /** Ends that one sweep records at leisure. Where it has found so many, more may come in a second than it would record. */
 const AT_LEISURE = 20_000
 /** Milliseconds of the longest rest: a disk that is slow has left the processor to others already. */
-const LONGEST_REST = 50
+const LONGEST_REST = 20
 /** Entries of failed transactions that are kept apart. When the whole database fails, more of them would tell nothing. */
 const MOST_APART = 10 * BATCH
 

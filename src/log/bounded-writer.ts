@@ -7,35 +7,45 @@ const LONGEST_BACKLOG = 1024 * 1024
 export type WriteAsync = (text: string, done: () => void) => void
 
 /**
- * Takes lines and passes them on while at most a mebibyte waits. When the reader is back, `lostLine` says how many
- * lines it has missed.
+ * Takes lines and passes them on while at most a mebibyte waits. Lines that are told in one go leave in one write: a
+ * system call costs more than the line that it takes away. When the reader is back, `lostLine` says how many lines it
+ * has missed.
  */
 export function boundedWriter(
   write: WriteAsync,
   lostLine: (lines: number) => string,
 ): { write: (line: string) => void; drained: () => Promise<void> } {
+  /** Lines that leave when whoever tells them lets go of the processor. */
+  let gathered = ""
+  /** Characters of these, and of what has been passed on and has not gone out yet. */
   let waiting = 0
   let lost = 0
   let whenEmpty: Array<() => void> = []
 
-  const pass = (line: string) => {
+  const take = (line: string) => {
+    if (gathered === "") queueMicrotask(pass)
+    gathered += line
     waiting += line.length
+  }
+  const pass = () => {
+    const text = gathered
+    gathered = ""
     let called = false
     const done = () => {
       if (called) return
       called = true
-      waiting -= line.length
+      waiting -= text.length
       if (lost > 0 && waiting < LONGEST_BACKLOG / 2) {
         const lines = lost
         lost = 0
-        pass(lostLine(lines))
+        take(lostLine(lines))
       }
       if (waiting > 0) return
       for (const tell of whenEmpty) tell()
       whenEmpty = []
     }
     try {
-      write(line, done)
+      write(text, done)
     } catch {
       // A reader that is gone, or a disk that is full: nothing that the gate could do about, or should stop for.
       done()
@@ -44,7 +54,7 @@ export function boundedWriter(
   return {
     write: (line) => {
       if (waiting + line.length > LONGEST_BACKLOG) lost++
-      else pass(line)
+      else take(line)
     },
     /** Fulfilled when nothing waits any more. */
     drained: () =>

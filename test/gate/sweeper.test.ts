@@ -263,14 +263,14 @@ describe("between two transactions", () => {
     return { sweeper, rests }
   }
 
-  test("it leaves the processor to others for four times as long as it has worked, up to a limit", async () => {
+  test("it leaves the processor to others for eight times as long as it has worked, up to a limit", async () => {
     const bench = await open()
     await grantMany(bench, 50)
     bench.clock.advance(900_000)
-    const { sweeper, rests } = resting(bench, [7, 1_000])
+    const { sweeper, rests } = resting(bench, [2, 1_000])
     await sweeper.sweep()
     // Two of 20, and then the rest of them, after which nothing is left to wait for.
-    expect(rests).toEqual([28, 50])
+    expect(rests).toEqual([16, 20])
     expect(expiries(await bench.log()).length).toBe(50)
   })
 
