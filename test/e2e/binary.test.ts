@@ -274,6 +274,26 @@ const unshare = ["unshare", ...(process.getuid?.() === 0 ? ["-m"] : ["-rm"])]
 const mountNoexec = [...unshare, "sh", "-c", 'mount -t tmpfs -o noexec tmpfs "$0" && exec "$@"']
 const canMount = Bun.spawnSync([...mountNoexec, "/mnt", "true"], { stderr: "ignore" }).exitCode === 0
 
+test.each([
+  ["is not there", (place: Workplace) => place.path("no-such")],
+  ["is a file", (place: Workplace) => place.tokenFile],
+])(
+  "a temporary directory that %s stops what needs the database with a sentence that names TMPDIR",
+  async (_, where) => {
+    await using place = await Workplace.make()
+    const env = { TMPDIR: where(place), IPGATE_DB: `file:${place.path("other.db")}` }
+    for (const args of [
+      ["serve", "--listen", "127.0.0.1:0"],
+      ["--offline", "list"],
+    ]) {
+      const { code, stdout, stderr } = await place.ipgate(args, { env })
+      expect([code, stdout]).toEqual([5, ""])
+      expect(stderr).toContain("set TMPDIR to a directory that is there")
+    }
+    expect(existsSync(place.path("other.db"))).toBe(false)
+  },
+)
+
 describe.skipIf(!canMount)("a temporary directory that is mounted noexec", () => {
   test("stops what needs the database with a sentence that names TMPDIR, and no client command", async () => {
     await using place = await Workplace.make()
