@@ -4,6 +4,7 @@ import type { Config } from "../src/config/config.ts"
 import { boundedWriter } from "../src/log/bounded-writer.ts"
 import { LevelledLog } from "../src/log/log.ts"
 import { LOG_FORMATS } from "../src/log/log-formats.ts"
+import { writtenTogether } from "../src/log/written-together.ts"
 import type { ProcessEnv } from "./command-env.ts"
 
 /** Milliseconds that a stopping server gives the reader of its last lines. */
@@ -19,7 +20,7 @@ export function serverLog(
     const fields = { event: "log.lost", lines }
     return `${LOG_FORMATS[format]({ at: clock.wall(), level: "warn", message, fields })}\n`
   }
-  const { write, drained } = boundedWriter(logTo, lost)
+  const { write, drained } = boundedWriter(writtenTogether(logTo), lost)
   return {
     log: new LevelledLog({ format, level: logLevel, write, clock }),
     flush: () => Promise.race([drained(), sleep(LAST_LINES)]),

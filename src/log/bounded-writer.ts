@@ -7,45 +7,35 @@ const LONGEST_BACKLOG = 1024 * 1024
 export type WriteAsync = (text: string, done: () => void) => void
 
 /**
- * Takes lines and passes them on while at most a mebibyte waits. Lines that are told in one go leave in one write: a
- * system call costs more than the line that it takes away. When the reader is back, `lostLine` says how many lines it
- * has missed.
+ * Takes lines and passes them on while at most a mebibyte waits. When the reader is back, `lostLine` says how many
+ * lines it has missed.
  */
 export function boundedWriter(
   write: WriteAsync,
   lostLine: (lines: number) => string,
 ): { write: (line: string) => void; drained: () => Promise<void> } {
-  /** Lines that leave when whoever tells them lets go of the processor. */
-  let gathered = ""
-  /** Characters of these, and of what has been passed on and has not gone out yet. */
   let waiting = 0
   let lost = 0
   let whenEmpty: Array<() => void> = []
 
-  const take = (line: string) => {
-    if (gathered === "") queueMicrotask(pass)
-    gathered += line
+  const pass = (line: string) => {
     waiting += line.length
-  }
-  const pass = () => {
-    const text = gathered
-    gathered = ""
     let called = false
     const done = () => {
       if (called) return
       called = true
-      waiting -= text.length
+      waiting -= line.length
       if (lost > 0 && waiting < LONGEST_BACKLOG / 2) {
         const lines = lost
         lost = 0
-        take(lostLine(lines))
+        pass(lostLine(lines))
       }
       if (waiting > 0) return
       for (const tell of whenEmpty) tell()
       whenEmpty = []
     }
     try {
-      write(text, done)
+      write(line, done)
     } catch {
       // A reader that is gone, or a disk that is full: nothing that the gate could do about, or should stop for.
       done()
@@ -54,7 +44,7 @@ export function boundedWriter(
   return {
     write: (line) => {
       if (waiting + line.length > LONGEST_BACKLOG) lost++
-      else take(line)
+      else pass(line)
     },
     /** Fulfilled when nothing waits any more. */
     drained: () =>
