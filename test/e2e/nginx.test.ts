@@ -8,6 +8,7 @@ import { fault } from "../faults/fault.ts"
 import { type ServerProcess, Workplace } from "../support/binary.ts"
 import { NGINX, type Nginx, type NginxOptions, replaced, startNginx } from "../support/nginx.ts"
 import { ask, type RawAnswer, requestText } from "../support/raw-http.ts"
+import { connectionsTo } from "./proxies/gate-connections.ts"
 
 setDefaultTimeout(60_000)
 
@@ -305,9 +306,9 @@ describe.skipIf(NGINX === null)("nginx", () => {
       const command = { env: { IPGATE_SERVER: `127.0.0.1:${managed.port}` } }
       await using nginx = await front(place, server)
 
-      const earlier = connectionsTo(checked.port)
+      const earlier = connectionsTo(checked)
       expect(await status(nginx.ipv4)).toBe(401)
-      const connections = connectionsTo(checked.port).difference(earlier)
+      const connections = connectionsTo(checked).difference(earlier)
       expect(connections.size).toBe(1)
 
       expect((await place.ipgate(["allow", "127.0.0.1"], command)).code).toBe(0)
@@ -319,7 +320,7 @@ describe.skipIf(NGINX === null)("nginx", () => {
         expect(await status(nginx.ipv6)).toBe(401)
       }
       // The very same one, and not even the trace of another, which the kernel would keep for a minute.
-      expect(connectionsTo(checked.port).difference(earlier)).toEqual(connections)
+      expect(connectionsTo(checked).difference(earlier)).toEqual(connections)
     },
   )
 
@@ -414,18 +415,3 @@ describe.skipIf(NGINX === null)("nginx", () => {
     expect(reached.length).toBe(1)
   })
 })
-
-/** The clients' ports of all TCP connections over IPv4 to a port of this machine, those that ended lately included. */
-function connectionsTo(port: number): Set<number> {
-  const LISTEN = "0A"
-  const others = readFileSync("/proc/net/tcp", "utf8")
-    .trim()
-    .split("\n")
-    .slice(1)
-    .flatMap((line) => {
-      const [, local = "", remote = "", state] = line.trim().split(/\s+/)
-      const ports = [local, remote].map((end) => Number.parseInt(end.split(":")[1] ?? "", 16))
-      return state !== LISTEN && ports.includes(port) ? ports.filter((other) => other !== port) : []
-    })
-  return new Set(others)
-}
