@@ -1,7 +1,7 @@
 // What a package and a tarball hold beside the executable: completions, manual pages, examples and licences.
 
 import { mkdirSync, readdirSync } from "node:fs"
-import { basename, join } from "node:path"
+import { join } from "node:path"
 import { licences } from "./licences.ts"
 import { run } from "./run.ts"
 
@@ -32,10 +32,8 @@ const EXAMPLES = [
 const DOCUMENTS = [
   ...["README.md", "CHANGELOG.md", "SECURITY.md"],
   ...["docs/commands.md", "docs/api.md", "docs/configuration.md", "docs/proxies.md", "docs/watch.svg"],
+  ...["docs/nginx.conf", "docs/prometheus-alerts.yml", "docs/grafana-dashboard.json"],
 ]
-
-/** For a Prometheus and a Grafana. */
-const MONITORING = ["docs/prometheus-alerts.yml", "docs/grafana-dashboard.json"]
 
 /** Writes what is written by a program into `scratch`, which must be there. */
 export async function productFiles(root: string, scratch: string): Promise<ProductFile[]> {
@@ -53,7 +51,6 @@ export async function productFiles(root: string, scratch: string): Promise<Produ
     ...EXAMPLES.map(async ([proxy, name]) => file("examples", name, await ipgate("proxy", proxy))),
     // As haproxy.cfg calls it.
     file("examples", "ipgate.lua", await ipgate("proxy", "haproxy", "--lua")),
-    ...MONITORING.map(async (path) => file("examples", basename(path), await copied(path))),
     ...DOCUMENTS.map(async (path) => file("doc", path, await copied(path))),
     file("doc", "LICENSES", await licences(root, { forDebian: false })),
     file("doc", "copyright", await licences(root, { forDebian: true })),

@@ -25,11 +25,10 @@ const packages = RELEASE_TARGETS.flatMap(({ debian }) =>
   debian === null ? [] : [`ipgate_${debianVersion(VERSION)}_${debian}.deb`],
 )
 
-/** Where links of the pages lead that only the sources have: files of the project, and examples, which lie in another folder. */
+/** Where links of the pages lead that only the sources have. */
 const OF_THE_SOURCES = [
   ...["CONTRIBUTING.md", "LICENSE", "src/README.md", "test/faults/README.md", "scripts/benches/latest.md"],
-  ...["scripts/packaging/ipgate.service", "docs/nginx.conf"],
-  ...["docs/prometheus-alerts.yml", "docs/grafana-dashboard.json"],
+  "scripts/packaging/ipgate.service",
 ]
 
 /** Who loads the executable of each target. */
