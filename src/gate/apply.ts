@@ -58,22 +58,23 @@ function endedEntry({ op, network, at }: Change): EndedEntry {
   }
 }
 
-/** Fulfilled when all of an import holds for decisions. Decisions go on meanwhile, in a pause after each slice. */
+/**
+ * Fulfilled when all of an import holds for decisions. Decisions go on meanwhile, in a pause after each slice, and
+ * whoever is let in before and after it is let in throughout: what comes is taken over before what goes.
+ */
 export async function applyImported(
   allowlist: Allowlist,
   { present, absent }: Pick<Imported, "present" | "absent">,
   pause: () => Promise<void> = othersFirst,
 ): Promise<void> {
-  for (const chunk of absent) {
-    await inSlices(chunk, pause, (slice) => removeChunk(allowlist, slice))
-  }
   for (const chunk of present) await inSlices(chunk, pause, (slice) => addChunk(allowlist, slice))
+  for (const chunk of absent) await inSlices(chunk, pause, (slice) => removeChunk(allowlist, slice))
 }
 
 /** The same in one go, for an import whose caller has given up: changes that came after it must not be overtaken. */
 export function applyLateImport(allowlist: Allowlist, { present, absent, after }: Imported): FeedEvent[] {
-  for (const chunk of absent) removeChunk(allowlist, chunk)
   for (const chunk of present) addChunk(allowlist, chunk)
+  for (const chunk of absent) removeChunk(allowlist, chunk)
   return [{ kind: "reload", id: after }]
 }
 

@@ -106,6 +106,27 @@ describe("an import", () => {
     expect(allowlist.check(network(IP)).matches[0]?.expiresAt).toBe(NOW + 5000)
   })
 
+  test("lets everybody in throughout who is let in before and after it", async () => {
+    const allowlist = new Allowlist(new FakeClock(NOW))
+    const ips = Array.from({ length: 500 }, (_, i) => `10.${i >> 8}.${i & 255}.0/24`)
+    for (const ip of ["192.0.2.0/24", "198.51.100.0/24", ...ips]) allowlist.addPermanent(network(ip))
+    const asked = [IP, "198.51.100.1"].map(address)
+    let pauses = 0
+    const parts = {
+      present: [
+        permanentChunk(["192.0.2.0/25", "192.0.2.128/25"]),
+        ...temporary(["198.51.100.0/24"], NOW + 1000),
+      ],
+      absent: [permanentChunk(["192.0.2.0/24", "198.51.100.0/24", ...ips])],
+    }
+    await applyImported(allowlist, parts, async () => {
+      pauses++
+      expect(asked.map((one) => allowlist.allows(one))).toEqual([true, true])
+    })
+    expect(pauses).toBeGreaterThan(3)
+    expect(allowlist.permanentCount).toBe(2)
+  })
+
   test("of many entries lets decisions have their turn in between, and is complete at its end", async () => {
     const allowlist = new Allowlist(new FakeClock(NOW))
     const ips = Array.from({ length: 5000 }, (_, i) => `10.${i >> 8}.${i & 255}.0/24`)
