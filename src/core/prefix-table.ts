@@ -1,5 +1,7 @@
 // A hash table from (prefix, prefix length) to a small number, in flat memory that the garbage collector never walks.
 
+import { TabulationHash } from "./tabulation-hash.ts"
+
 /** Shards are picked by the top bits of the hash. Each grows alone, so no insertion ever moves more than a few thousand slots. */
 const SHARDS = 256
 const SMALLEST_SHARD = 8
@@ -21,9 +23,11 @@ export class PrefixTable {
   private readonly masks = new Int32Array(SHARDS).fill(SMALLEST_SHARD - 1)
   private readonly sizes = new Int32Array(SHARDS)
   private readonly stride: number
+  private readonly hash: TabulationHash
 
   constructor(private readonly words: 1 | 4) {
     this.stride = words + 2
+    this.hash = new TabulationHash(words)
     for (let shard = 0; shard < SHARDS; shard++) this.slots.push(new Int32Array(SMALLEST_SHARD * this.stride))
   }
 
@@ -33,14 +37,14 @@ export class PrefixTable {
   }
 
   get(word0: number, word1: number, word2: number, word3: number, length: number): number {
-    const hash = hashOf(word0, word1, word2, word3, length)
+    const hash = this.hash.of(word0, word1, word2, word3, length)
     const at = this.find(hash, word0, word1, word2, word3, length)
     return at < 0 ? ABSENT : (this.slotsFor(hash)[at + this.words + 1] as number)
   }
 
   /** Returns the value that the new one replaces, or `ABSENT`. */
   set(word0: number, word1: number, word2: number, word3: number, length: number, value: number): number {
-    const hash = hashOf(word0, word1, word2, word3, length)
+    const hash = this.hash.of(word0, word1, word2, word3, length)
     const shard = shardOf(hash)
     let at = this.find(hash, word0, word1, word2, word3, length)
     if (at < 0) {
@@ -70,7 +74,7 @@ export class PrefixTable {
 
   /** Returns the value that is gone now, or `ABSENT`. */
   delete(word0: number, word1: number, word2: number, word3: number, length: number): number {
-    const hash = hashOf(word0, word1, word2, word3, length)
+    const hash = this.hash.of(word0, word1, word2, word3, length)
     let hole = this.find(hash, word0, word1, word2, word3, length)
     if (hole < 0) return ABSENT
     const shard = shardOf(hash)
@@ -128,8 +132,14 @@ export class PrefixTable {
     const { words } = this
     const length = (slots[at + words] as number) - 1
     const word0 = slots[at] as number
-    if (words === 1) return hashOf(word0, 0, 0, 0, length)
-    return hashOf(word0, slots[at + 1] as number, slots[at + 2] as number, slots[at + 3] as number, length)
+    if (words === 1) return this.hash.of(word0, 0, 0, 0, length)
+    return this.hash.of(
+      word0,
+      slots[at + 1] as number,
+      slots[at + 2] as number,
+      slots[at + 3] as number,
+      length,
+    )
   }
 
   private grow(shard: number): void {
@@ -150,14 +160,4 @@ export class PrefixTable {
 
 function shardOf(hash: number): number {
   return hash >>> 24
-}
-
-// Multiply and xor-shift, so that each bit of the prefix reaches both the shard (top) and the slot (low) bits.
-function hashOf(word0: number, word1: number, word2: number, word3: number, length: number): number {
-  let hash = Math.imul(word0 ^ 0x9e3779b9, 0x85ebca6b)
-  hash = Math.imul(hash ^ (hash >>> 15) ^ word1, 0xc2b2ae35)
-  hash = Math.imul(hash ^ (hash >>> 13) ^ word2, 0x27d4eb2f)
-  hash = Math.imul(hash ^ (hash >>> 16) ^ word3, 0x165667b1)
-  hash = Math.imul(hash ^ (hash >>> 14) ^ length, 0x85ebca6b)
-  return hash ^ (hash >>> 15)
 }

@@ -2,6 +2,7 @@
 
 import { Address } from "./address.ts"
 import type { Clock } from "./clock.ts"
+import { TabulationHash } from "./tabulation-hash.ts"
 
 /** Addresses that are remembered, in sets of so many that may take each other's place. */
 const SETS = 1024
@@ -21,6 +22,7 @@ export type RefusedClient = {
  * a few comparisons each: about 200 KB, whatever comes.
  */
 export class RefusedClients {
+  private readonly hash = new TabulationHash(4)
   private readonly families = new Uint8Array(SETS * WAYS)
   private readonly words = new Uint32Array(SETS * WAYS * 4)
   private readonly counts = new Float64Array(SETS * WAYS)
@@ -63,7 +65,8 @@ export class RefusedClients {
 
   /** The place that holds the address, or the one that it may take. */
   private placeOf(address: Address): number {
-    const first = (hashOf(address) % SETS) * WAYS
+    const { family, word0, word1, word2, word3 } = address
+    const first = ((this.hash.of(word0, word1, word2, word3, family) >>> 0) % SETS) * WAYS
     let oldest = first
     for (let place = first; place < first + WAYS; place++) {
       if (this.holds(place, address)) return place
@@ -88,12 +91,4 @@ export class RefusedClients {
       ? Address.ipv4(word(0))
       : Address.ipv6(word(0), word(1), word(2), word(3))
   }
-}
-
-function hashOf({ word0, word1, word2, word3 }: Address): number {
-  let hash = Math.imul(word0 ^ 0x9e3779b9, 0x85ebca6b) ^ word1
-  hash = Math.imul(hash ^ (hash >>> 15), 0xc2b2ae35) ^ word2
-  hash = Math.imul(hash ^ (hash >>> 13), 0x27d4eb2f) ^ word3
-  hash = Math.imul(hash ^ (hash >>> 16), 0x165667b1)
-  return (hash ^ (hash >>> 15)) >>> 0
 }
