@@ -82,7 +82,7 @@ export class ClientAddresses {
   private forwardedFor(text: string): Address | null {
     const hops = text.split(",")
     for (let i = hops.length - 1; i >= 0; i--) {
-      const hop = Address.parse((hops[i] as string).replace(/^[ \t]+|[ \t]+$/g, ""))
+      const hop = Address.parse(withoutBlanks(hops[i] as string))
       if (hop === null) return null
       if (!this.isTrustedAddress(hop)) return hop
     }
@@ -94,6 +94,22 @@ export class ClientAddresses {
     const network = Network.of(address)
     return this.trusted.networks.some((trusted) => trusted.contains(network))
   }
+}
+
+/**
+ * RFC 9110, section 5.6.3: blanks and tabs around an element mean nothing. Not by a regular expression: it would begin
+ * anew at each blank of a row inside, and a header of 15 kB would hold every decision for a tenth of a second.
+ */
+function withoutBlanks(text: string): string {
+  let start = 0
+  let end = text.length
+  while (start < end && isBlank(text.charCodeAt(start))) start++
+  while (end > start && isBlank(text.charCodeAt(end - 1))) end--
+  return text.slice(start, end)
+}
+
+function isBlank(code: number): boolean {
+  return code === 0x20 || code === 0x09
 }
 
 function holdsLoopback({ networks }: TrustedProxies): boolean {

@@ -184,6 +184,11 @@ describe(
       expect(clientOf(PROXIES, "X-Forwarded-For", "127.0.0.1", "10.0.0.1,".repeat(1600))).toBeNull()
     })
 
+    test("blanks in the middle of a hop, however many, are looked at once", () => {
+      const value = `1${" \t".repeat(200_000)}x, 10.0.0.1`
+      expect(clientOf(PROXIES, "X-Forwarded-For", "127.0.0.1", value)).toBeNull()
+    })
+
     test("where everybody is a trusted proxy, nobody is a client", () => {
       const value = "203.0.113.9, 198.51.100.1"
       expect(clientOf(trusting("0.0.0.0/0", "::/0"), "X-Forwarded-For", "127.0.0.1", value)).toBeNull()
