@@ -405,6 +405,26 @@ describe(
     })
 
     test.each([
+      ["a trailer", "X: y\r\n\r\n"],
+      ["text after the last chunk", "XX"],
+    ])("a change whose chunks end in %s: 400, and nothing is changed", async (_what, end) => {
+      const [first, second, later] = ["192.0.2.101", "192.0.2.102", "192.0.2.103"]
+      for (const [path, body] of [
+        ["/api/whitelist/perm", JSON.stringify({ ip: first })],
+        ["/api/whitelist/import", `${second}\n`],
+      ] as const) {
+        const head = requestText(`POST ${path}`, [bearer, "Transfer-Encoding: chunked"])
+        const chunks = `${body.length.toString(16)}\r\n${body}\r\n0\r\n`
+        expect(await statusesUntilClose(head + chunks + end)).toEqual([400])
+      }
+      // Changes are written in their order: one that came later is there only when those before it would be.
+      await server.addPermanent(later)
+      const asked = [first, second, later].map((client) => server.decision(client))
+      expect(await Promise.all(asked)).toEqual([401, 401, 204])
+      await server.api("DELETE", `/api/whitelist/perm/${later}`)
+    })
+
+    test.each([
       ["two equal lengths", "Content-Length: 0\r\nContent-Length: 0\r\n\r\n"],
       ["chunked in another case", "Transfer-Encoding: Chunked\r\n\r\n0\r\n\r\n"],
       ["an extension", "Transfer-Encoding: chunked\r\n\r\n5;a=b\r\nabcde\r\n0\r\n\r\n"],
