@@ -60,7 +60,7 @@ function prune(connection: Connection, bulk: Bulk, options: ImportOptions): Sort
       },
     )
   }
-  for (const networks of removed.batches(BATCH)) {
+  for (const networks of tidily(removed.batches(BATCH))) {
     run(connection, removePermanentKeys(networks.map(hexKey), options))
   }
   return removed
@@ -69,10 +69,7 @@ function prune(connection: Connection, bulk: Bulk, options: ImportOptions): Sort
 /** How many were not there before. */
 function addPermanent(connection: Connection, bulk: Bulk, options: ImportOptions): number {
   let added = 0
-  let batches = 0
-  for (const networks of bulk.permanent.batches(BATCH)) {
-    // A batch leaves megabytes of texts behind; left alone they would double the memory of a large import.
-    if (++batches % COLLECT_EVERY === 0) Bun.gc(true)
+  for (const networks of tidily(bulk.permanent.batches(BATCH))) {
     const rows = networks.map((network) => [hexKey(network), network.toString()] as const)
     const [, inserted] = run(connection, addPermanentRows(rows, options))
     added += inserted?.rowsAffected ?? 0
@@ -83,14 +80,21 @@ function addPermanent(connection: Connection, bulk: Bulk, options: ImportOptions
 /** How many took the place of an earlier entry. */
 function addTemporary(connection: Connection, bulk: Bulk, options: ImportOptions): number {
   let replaced = 0
-  let batches = 0
-  for (const lines of bulk.temporary.batches(BATCH)) {
-    if (++batches % COLLECT_EVERY === 0) Bun.gc(true)
+  for (const lines of tidily(bulk.temporary.batches(BATCH))) {
     const rows = lines.map((line) => temporaryRow(line, options.at))
     const [, removed] = run(connection, addTemporaryRows(rows, options))
     replaced += removed?.rowsAffected ?? 0
   }
   return replaced
+}
+
+/** A batch leaves megabytes of texts behind; left alone they would double the memory of a large import. */
+function* tidily<Batch>(batches: Iterable<Batch>): Generator<Batch> {
+  let count = 0
+  for (const batch of batches) {
+    if (++count % COLLECT_EVERY === 0) Bun.gc(true)
+    yield batch
+  }
 }
 
 function run(connection: Connection, statements: readonly Statement[]): Result[] {
