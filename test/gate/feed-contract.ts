@@ -3,6 +3,7 @@
 import { afterEach, describe, expect, test } from "bun:test"
 import type { FeedEvent, FeedFilter, FeedStart } from "../../src/core/feed.ts"
 import type { Gate } from "../../src/core/gate.ts"
+import { othersFirst } from "../../src/core/others-first.ts"
 import { FakeClock } from "../support/fake-clock.ts"
 import { AUDIT_ROWS, type OpenGate } from "../support/gate-openers.ts"
 import { network } from "../support/parsed.ts"
@@ -123,6 +124,8 @@ export function describeFeed(name: string, open: OpenGate): void {
           last = Number.parseInt(event, 10)
         }
         reader.stop.abort()
+        // Without a network in between nobody else would have a turn.
+        await othersFirst()
       }
       await written
       expect(seen).toEqual(Array.from({ length: count }, (_, i) => `${i + 1} add_perm 10.0.0.${i + 1}`))
