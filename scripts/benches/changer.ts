@@ -2,7 +2,7 @@
 // It ends at a line on its input, and prints one line of JSON.
 
 import { PERMANENT_PATH } from "../../src/wire/paths.ts"
-import { PacedRequests, type Planned } from "./paced-requests.ts"
+import { PacedRequests } from "./paced-requests.ts"
 import { percentile } from "./statistics.ts"
 
 export type ChangerOptions = {
@@ -25,6 +25,8 @@ export type Changes = {
   readonly p99: number
 }
 
+type Change = { readonly text: string; readonly status: number }
+
 const PATIENCE = 10_000
 /** So many entries stand between an addition and its removal. */
 const BEHIND = 100
@@ -36,7 +38,7 @@ let step = 0
 let wrong = 0
 const delays: number[] = []
 
-const paced = await PacedRequests.connect({
+const paced = await PacedRequests.connect<Change>({
   ...options,
   next: () => (step % 2 === 0 ? add(step++ >> 1) : remove((step++ >> 1) - BEHIND)),
   answered: (planned, status, delay) => {
@@ -61,13 +63,13 @@ const changes: Changes = {
 console.log(JSON.stringify(changes))
 process.exit(0)
 
-function add(number: number): Planned {
+function add(number: number): Change {
   const body = JSON.stringify({ ip: nameOf(number) })
   const text = `POST ${PERMANENT_PATH} ${head}Content-Length: ${body.length}\r\n\r\n${body}`
   return { text, status: 204 }
 }
 
-function remove(number: number): Planned {
+function remove(number: number): Change {
   if (number < 0) return add(ADDRESSES + number)
   return { text: `DELETE ${PERMANENT_PATH}/${nameOf(number)} ${head}\r\n`, status: 204 }
 }

@@ -1,24 +1,24 @@
 // Requests at a fixed rate over kept connections, whether or not the earlier ones have been answered.
 
-export type Planned = { readonly text: string; readonly status: number }
+export type Planned = { readonly text: string }
 
-/** `delay` is in milliseconds, from the moment when the request was to be sent. */
-export type Answered = (planned: Planned, status: number, delay: number) => void
+/** `delay` is in milliseconds, from the tick at which the request was sent or began to wait for a connection. */
+export type Answered<P extends Planned> = (planned: P, status: number, delay: number) => void
 
-export type PacedOptions = {
+export type PacedOptions<P extends Planned> = {
   readonly hostname: string
   readonly port: number
   readonly perSecond: number
   readonly connections: number
-  readonly next: () => Planned
-  readonly answered: Answered
+  readonly next: () => P
+  readonly answered: Answered<P>
 }
 
-type Waiting = { readonly planned: Planned; readonly since: number }
+type Waiting<P> = { readonly planned: P; readonly since: number }
 
-type Line = {
-  socket: Bun.Socket<Line> | null
-  current: Waiting | null
+type Line<P> = {
+  socket: Bun.Socket<Line<P>> | null
+  current: Waiting<P> | null
   received: string
 }
 
@@ -26,11 +26,13 @@ const TICK = 1
 
 /**
  * A tick of a millisecond sends what is due. If every connection waits for an answer, the request waits too, and that
- * time counts: a server that stalls is charged for each request that it held up, as its real clients would be.
+ * time counts: a server that stalls is charged for each request that it held up, as its real clients would be. What is
+ * not in a delay is how long a request waited for its tick: half a millisecond in the middle, six times what an idle
+ * server takes, so that the delays would tell of this clock. A tick that comes late is in `lateness`.
  */
-export class PacedRequests {
-  private readonly idle: Line[] = []
-  private readonly queue: Waiting[] = []
+export class PacedRequests<P extends Planned> {
+  private readonly idle: Line<P>[] = []
+  private readonly queue: Waiting<P>[] = []
   private timer: Timer | null = null
   private startedAt = 0
   private sent = 0
@@ -40,9 +42,9 @@ export class PacedRequests {
   /** Connections that the server closed, or that could not be made. */
   broken = 0
 
-  private constructor(private readonly options: PacedOptions) {}
+  private constructor(private readonly options: PacedOptions<P>) {}
 
-  static async connect(options: PacedOptions): Promise<PacedRequests> {
+  static async connect<P extends Planned>(options: PacedOptions<P>): Promise<PacedRequests<P>> {
     const paced = new PacedRequests(options)
     for (let i = 0; i < options.connections; i++) await paced.open()
     return paced
@@ -56,9 +58,14 @@ export class PacedRequests {
       const now = performance.now()
       this.lateness.push(Math.max(0, now - expected))
       expected = now + TICK
-      const due = Math.floor(((now - this.startedAt) * this.options.perSecond) / 1000)
-      for (; this.sent < due; this.sent++) this.send(this.options.next())
+      this.catchUp()
     }, TICK)
+  }
+
+  /** Sends what is due by now and has not been sent, without waiting for the next tick. */
+  catchUp(): void {
+    const due = Math.floor(((performance.now() - this.startedAt) * this.options.perSecond) / 1000)
+    for (; this.sent < due; this.sent++) this.send(this.options.next())
   }
 
   /** Sends nothing more, and waits for what is under way, for at most `patience` milliseconds. */
@@ -70,8 +77,8 @@ export class PacedRequests {
   }
 
   private async open(): Promise<void> {
-    const line: Line = { socket: null, current: null, received: "" }
-    line.socket = await Bun.connect<Line>({
+    const line: Line<P> = { socket: null, current: null, received: "" }
+    line.socket = await Bun.connect<Line<P>>({
       hostname: this.options.hostname,
       port: this.options.port,
       data: line,
@@ -89,7 +96,7 @@ export class PacedRequests {
     this.idle.push(line)
   }
 
-  private send(planned: Planned): void {
+  private send(planned: P): void {
     this.outstanding++
     const waiting = { planned, since: performance.now() }
     // In turns, so that the server sees no connection idle.
@@ -98,12 +105,12 @@ export class PacedRequests {
     else this.put(line, waiting)
   }
 
-  private put(line: Line, waiting: Waiting): void {
+  private put(line: Line<P>, waiting: Waiting<P>): void {
     line.current = waiting
     line.socket?.write(waiting.planned.text)
   }
 
-  private receive(line: Line, bytes: Buffer): void {
+  private receive(line: Line<P>, bytes: Buffer): void {
     line.received += bytes.toString("latin1")
     const head = line.received.indexOf("\r\n\r\n")
     if (head === -1) return

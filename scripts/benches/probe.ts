@@ -12,6 +12,8 @@ export type Asked = { readonly expectation: Expectation; readonly client: string
 
 const PER_SECOND = 2_000
 const CONNECTIONS = 64
+/** Milliseconds. */
+const PATIENCE = 3_000
 
 export class Probe {
   private constructor(
@@ -33,6 +35,7 @@ export class Probe {
       perSecond: PER_SECOND,
       connections: CONNECTIONS,
       clients,
+      patience: PATIENCE,
     }
     const child = lab.start([
       ...lab.cores.prober,

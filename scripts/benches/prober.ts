@@ -1,9 +1,9 @@
 // A process that asks /auth at a fixed rate, checks each answer, and tells how long they took.
-// Lines in: `begin`, `end`; for each `end` one line of JSON out.
+// Lines in: `begin`, `end`, `stop`; for each but the first one line of JSON out, when the window's answers have come.
 
 import { readFileSync } from "node:fs"
+import { DelayWindow } from "./delay-window.ts"
 import { PacedRequests, type Planned } from "./paced-requests.ts"
-import { QuietSlices } from "./quiet-slices.ts"
 import { percentile } from "./statistics.ts"
 import { ticks } from "./stolen-time.ts"
 
@@ -17,15 +17,19 @@ export type ProberOptions = {
   readonly connections: number
   /** A file of lines `EXPECTATION CLIENT`. */
   readonly clients: string
+  /** Milliseconds that a window waits after its end for the answers that it still lacks. */
+  readonly patience: number
 }
 
+/** Of the requests that were due in the window, and of no others. */
 export type Window = {
   readonly answers: number
   /** Answers that were not what they had to be. */
   readonly wrong: number
   readonly firstWrong: string
-  /** Requests that got no answer within three seconds after the end. */
+  /** Requests that got no answer even after the end, while the prober had patience. */
   readonly unanswered: number
+  /** Connections that broke since the last window was told. */
   readonly broken: number
   /** Clients that were kept out at first and have been let in, since the prober's start. */
   readonly letIn: number
@@ -39,68 +43,81 @@ export type Window = {
   readonly lateness: number
 }
 
-const PATIENCE = 3_000
 /** Milliseconds. The kernel tells of stolen time in hundredths of a second. */
 const SLICE = 250
 
-type Client = Planned & { expectation: Expectation; readonly name: string; isIn: boolean }
+type Client = { readonly text: string; expectation: Expectation; readonly name: string; isIn: boolean }
+type Asked = Planned & { readonly client: Client; readonly window: DelayWindow | null }
 
 const options = JSON.parse(process.argv[2] ?? "{}") as ProberOptions
 const clients = readFileSync(options.clients, "utf8").trim().split("\n").map(toClient)
 let at = 0
-let wrong = 0
-let firstWrong = ""
 let letIn = 0
-const slices = new QuietSlices(ticks)
+/** The window that what is due now belongs to, and the one whose slices go on until its last answer. */
+let open: DelayWindow | null = null
+let counting: DelayWindow | null = null
 
-const paced = await PacedRequests.connect({
-  ...options,
-  next: () => clients[at++ % clients.length] as Client,
-  answered: (planned, status, delay) => {
-    slices.add(delay)
-    judge(planned as Client, status)
-  },
-})
+const paced = await PacedRequests.connect<Asked>({ ...options, next, answered })
 paced.start()
-setInterval(() => slices.turn(), SLICE)
+setInterval(() => counting?.slices.turn(), SLICE)
 console.log("ready")
 
 for await (const line of console) {
+  // What was due before this line belongs to what was before it.
+  paced.catchUp()
   if (line === "begin") {
-    slices.begin()
+    open = new DelayWindow(ticks)
+    counting = open
     paced.lateness = []
-    paced.broken = 0
-    wrong = 0
-    firstWrong = ""
-  } else if (line === "end") {
-    const window = result(0)
-    console.log(JSON.stringify(window))
+  } else if (line === "end" && open !== null) {
+    const ended = open
+    open = null
+    const deadline = performance.now() + options.patience
+    while (ended.unanswered > 0 && performance.now() < deadline) await Bun.sleep(1)
+    tell(ended, ended.unanswered)
   } else if (line === "stop") {
-    const { unanswered } = await paced.stop(PATIENCE)
-    console.log(JSON.stringify(result(unanswered)))
-    process.exit(0)
+    const { unanswered } = await paced.stop(options.patience)
+    tell(open ?? new DelayWindow(ticks), unanswered)
+    break
   }
 }
+// Also where the input ends without a word: whoever asked is gone, and nobody else would ever end this process.
+process.exit(0)
 
-function result(unanswered: number): Window {
+function next(): Asked {
+  const client = clients[at++ % clients.length] as Client
+  open?.ask()
+  return { text: client.text, client, window: open }
+}
+
+function answered({ client, window }: Asked, status: number, delay: number): void {
+  const wrong = judge(client, status)
+  window?.answer(delay, wrong)
+}
+
+function tell({ slices, wrong, firstWrong }: DelayWindow, unanswered: number): void {
   slices.turn()
-  const { everything, counting } = slices
-  return {
+  counting = null
+  const { everything, counting: quiet } = slices
+  const window: Window = {
     answers: everything.length,
     wrong,
     firstWrong,
     unanswered,
     broken: paced.broken,
     letIn,
-    p50: percentile(counting, 0.5),
-    p99: percentile(counting, 0.99),
+    p50: percentile(quiet, 0.5),
+    p99: percentile(quiet, 0.99),
     max: Math.max(0, percentile(everything, 1)),
     leftOut: slices.leftOut,
     lateness: percentile(paced.lateness, 0.99),
   }
+  paced.broken = 0
+  console.log(JSON.stringify(window))
 }
 
-function judge(client: Client, status: number): void {
+/** What is wrong with the answer, or `null`. */
+function judge(client: Client, status: number): string | null {
   const isIn = status === 204
   const isRight =
     (isIn || status === 401) &&
@@ -109,16 +126,13 @@ function judge(client: Client, status: number): void {
     client.isIn = true
     letIn++
   }
-  if (isRight) return
-  wrong++
-  firstWrong ||= `${client.name} (${client.expectation}): ${status}`
+  return isRight ? null : `${client.name} (${client.expectation}): ${status}`
 }
 
 function toClient(line: string): Client {
   const [expectation = "out", name = ""] = line.split(" ")
   return {
     text: `GET /auth HTTP/1.1\r\nHost: bench\r\nX-Real-IP: ${name}\r\n\r\n`,
-    status: 0,
     name,
     expectation: expectation as Expectation,
     isIn: expectation === "in",
