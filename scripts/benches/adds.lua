@@ -15,8 +15,9 @@ function request()
   return prefix .. #body .. "\r\n\r\n" .. body
 end
 
-function done(summary)
+function done(summary, latency)
   local errors = summary.errors
-  io.write(string.format('\n{"requests":%d,"micros":%d,"refused":%d,"broken":%d}\n', summary.requests,
-    summary.duration, errors.status, errors.connect + errors.read + errors.write + errors.timeout))
+  io.write(string.format(
+    '\n{"requests":%d,"micros":%d,"meanMicros":%.3f,"refused":%d,"broken":%d,"unexpected":0}\n', summary.requests,
+    summary.duration, latency.mean, errors.status, errors.connect + errors.read + errors.write + errors.timeout))
 end

@@ -1,11 +1,14 @@
 // A contender that is a program of its own, answers at a port that it prints, and decides nothing.
 
+import { basename } from "node:path"
+import { type Mortal, mortal } from "./fate.ts"
 import { type Lab, Lines } from "./lab.ts"
 
-export type BareServer = { readonly url: string; readonly pid: number }
+export type BareServer = Mortal & { readonly url: string; readonly pid: number }
 
 /** On the server's core. */
 export async function startBare(lab: Lab, command: readonly string[]): Promise<BareServer> {
   const child = lab.start([...lab.cores.server, ...command])
-  return { url: `http://127.0.0.1:${await new Lines(child).next()}`, pid: child.pid }
+  const port = await new Lines(child, basename(command.at(-1) ?? "")).next()
+  return { ...mortal(child), url: `http://127.0.0.1:${port}`, pid: child.pid }
 }

@@ -4,6 +4,7 @@ import { createServer } from "node:net"
 import { type RunOptions, type ServerProcess, Workplace } from "../../test/support/binary.ts"
 import { allocatorVariables } from "./allocator-variables.ts"
 import { Cores } from "./cores.ts"
+import { fate, mortal } from "./fate.ts"
 import type { Plan } from "./plan.ts"
 import type { Programs } from "./programs.ts"
 
@@ -55,12 +56,19 @@ export class Lab {
   }
 
   /** The built server over a database of this directory, on the server's core. */
-  serve(database: string, options: RunOptions = {}): Promise<ServerProcess> {
-    return this.place.serve([], {
-      prefix: this.cores.server,
-      ...options,
-      env: { ...this.allocator, IPGATE_DB: `file:${this.path(database)}` },
-    })
+  async serve(database: string, options: RunOptions = {}): Promise<ServerProcess> {
+    const { prefix = this.cores.server } = options
+    try {
+      return await this.place.serve([], {
+        ...options,
+        prefix,
+        env: { ...this.allocator, IPGATE_DB: `file:${this.path(database)}` },
+      })
+    } catch (error) {
+      // The prefix may be what failed, and its last word is all that was said.
+      const { message } = error as Error
+      throw new Error(`"${[...prefix, "ipgate"].join(" ")}" does not start over ${database}: ${message}`)
+    }
   }
 
   /** The environment in which commands find a server and never the state of this machine. */
@@ -99,7 +107,10 @@ export class Lines {
   private readonly decoder = new TextDecoder()
   private rest = ""
 
-  constructor(private readonly child: Child) {
+  constructor(
+    private readonly child: Child,
+    private readonly name: string,
+  ) {
     this.chunks = child.stdout[Symbol.asyncIterator]()
   }
 
@@ -113,8 +124,7 @@ export class Lines {
       }
       const { done, value } = await this.chunks.next()
       if (done) {
-        const why = await new Response(this.child.stderr).text()
-        throw new Error(`a process of the bench ended before it had answered:\n${why}`)
+        throw new Error(`${this.name} has not answered: ${await fate(mortal(this.child))}`)
       }
       this.rest += this.decoder.decode(value, { stream: true })
     }

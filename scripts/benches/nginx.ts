@@ -1,10 +1,12 @@
 // nginx with one worker on the server's core: deciding by its own table, or serving a page with and without a check.
 
 import { existsSync, mkdirSync } from "node:fs"
+import { fate, type Mortal, mortal } from "./fate.ts"
 import { freePort, type Lab } from "./lab.ts"
 import { childrenOf } from "./process-figures.ts"
 
-export type Nginx = { readonly url: string; readonly worker: number; stop(): Promise<void> }
+/** `exited` is the end of the master, which starts another worker in place of one that has ended. */
+export type Nginx = Mortal & { readonly url: string; readonly worker: number; stop(): Promise<void> }
 
 /** `http` is what stands in the http block beside the server; `server` is the inside of the server. */
 export async function startNginx(lab: Lab, http: string, server: string): Promise<Nginx> {
@@ -31,18 +33,23 @@ export async function startNginx(lab: Lab, http: string, server: string): Promis
     ...[nginx, "-p", prefix, "-c", `${prefix}/nginx.conf`, "-e", `${prefix}/error.log`],
   ])
   // The file with its id is written when every address is bound, and the worker comes right after it.
-  while (
-    child.exitCode === null &&
-    !(existsSync(`${prefix}/nginx.pid`) && childrenOf(child.pid).length > 0)
-  ) {
+  const runs = () => child.exitCode === null && child.signalCode === null
+  while (runs() && !(existsSync(`${prefix}/nginx.pid`) && childrenOf(child.pid).length > 0)) {
     await Bun.sleep(10)
   }
-  const worker = child.exitCode === null ? childrenOf(child.pid)[0] : undefined
-  if (worker === undefined)
-    throw new Error(`nginx does not start: ${await Bun.file(`${prefix}/error.log`).text()}`)
+  const { exited, said: saidItself } = mortal(child)
+  // Before it has read its configuration it writes to its standard error, and then, or as well, to its file.
+  const said = async () => {
+    const log = Bun.file(`${prefix}/error.log`)
+    return (await saidItself()) + ((await log.exists()) ? await log.text() : "")
+  }
+  const worker = runs() ? childrenOf(child.pid)[0] : undefined
+  if (worker === undefined) throw new Error(`nginx does not start: ${await fate({ exited, said })}`)
   return {
     url: `http://127.0.0.1:${port}`,
     worker,
+    exited,
+    said,
     stop: async () => {
       child.kill("SIGTERM")
       await child.exited

@@ -41,7 +41,7 @@ export class Probe {
       ...lab.cores.prober,
       ...[process.execPath, join(import.meta.dir, "prober.ts"), JSON.stringify(options)],
     ])
-    const lines = new Lines(child)
+    const lines = new Lines(child, "the prober")
     await lines.next()
     return new Probe(child, lines, report)
   }
@@ -101,7 +101,7 @@ export async function startChanges(
     ...lab.cores.load,
     ...[process.execPath, join(import.meta.dir, "changer.ts"), JSON.stringify(options)],
   ])
-  const lines = new Lines(child)
+  const lines = new Lines(child, "the process that changes the list")
   await lines.next()
   return async () => {
     child.stdin.write("end\n")

@@ -5,9 +5,9 @@ import { readFileSync } from "node:fs"
 /** A tick of /proc, the same on every Linux. */
 const TICKS_PER_SECOND = 100
 
-/** User and system time of all threads, in seconds. */
+/** User and system time of all threads, in seconds. Throws if the process has ended. */
 export function cpuSeconds(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, "utf8")
+  const stat = readStat(pid)
   // The name in parentheses may hold spaces; the state follows it, and the two times are the 12th and 13th after that.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
@@ -21,4 +21,12 @@ export function peakMebibytes(pid: number): number {
 
 export function childrenOf(pid: number): number[] {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean).map(Number)
+}
+
+function readStat(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, "utf8")
+  } catch {
+    throw new Error(`process ${pid} has ended`)
+  }
 }

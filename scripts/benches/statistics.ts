@@ -32,12 +32,13 @@ export type Ratio = {
 
 /**
  * How fast a contender is in units of another. A ratio is made within each round, because what disturbs a round
- * disturbs both; the figure with the smaller spread counts.
+ * disturbs both; the figure with the smaller spread counts. A round in which one of them answered nothing has no ratio.
  */
 export function ratioOf(of: readonly Sample[], to: readonly Sample[]): Ratio {
   const paired = of.flatMap((sample, round) => {
     const other = to[round]
-    return other === undefined ? [] : [{ sample, other }]
+    const isWhole = other !== undefined && sample.perSecond > 0 && other.perSecond > 0
+    return isWhole ? [{ sample, other }] : []
   })
   const requests = paired.map(({ sample, other }) => sample.perSecond / other.perSecond)
   const cpu = paired.map(({ sample, other }) => other.cpuMicros / sample.cpuMicros)

@@ -18,7 +18,7 @@ export async function measureIndex(lab: Lab, report: Report): Promise<void> {
   for (const name of Object.keys(CANDIDATES)) {
     const script = join(import.meta.dir, "../index-process.ts")
     const child = lab.start([...lab.cores.load, process.execPath, script, name, JSON.stringify(sizes)])
-    const own = JSON.parse(await new Lines(child).next()) as IndexFigure[]
+    const own = JSON.parse(await new Lines(child, `the index ${name}`).next()) as IndexFigure[]
     await child.exited
     figures.set(name, own)
     const wrong = own.reduce((sum, figure) => sum + figure.wrong, 0)

@@ -3,6 +3,7 @@
 import { join } from "node:path"
 import { TOKEN } from "../../../test/support/binary.ts"
 import { importFile } from "../import-file.ts"
+import { judgeTurn } from "../judge-turn.ts"
 import { type Lab, Lines } from "../lab.ts"
 import { makeEntries } from "../million.ts"
 import type { Report } from "../report.ts"
@@ -33,9 +34,7 @@ export async function measureWrites(lab: Lab, report: Report): Promise<void> {
     if (programs.wrk === null) continue
     for (const [connections, taken] of turns) {
       const before = await permanentCount(server.url)
-      const { wrk } = programs
-      const added = await turn({
-        command: [...lab.cores.load, wrk],
+      const added = await turn(lab, {
         url: server.url,
         script: "adds.lua",
         args: [TOKEN, String(FIRST + EACH * block++)],
@@ -47,9 +46,10 @@ export async function measureWrites(lab: Lab, report: Report): Promise<void> {
       // wrk leaves without the answers to its last requests.
       const listed = (await permanentCount(server.url)) - before
       const isRight = listed >= added.requests && listed <= added.requests + connections
-      if (added.refused > 0 || added.broken > 0 || !isRight) {
+      const wrong = judgeTurn(added, 204)
+      if (wrong !== null || !isRight) {
         report.wrongAnswer(
-          `${connections} clients: ${added.requests} adds answered, ${added.refused} refused, ${added.broken} broken, ${listed} listed`,
+          `adds by ${connections} clients: ${wrong ?? `${added.requests} answered`}, ${listed} listed`,
         )
       }
     }
@@ -96,7 +96,7 @@ async function addOneByOne(lab: Lab, name: "one-by-one" | "one-by-one-prepared")
   const script = join(import.meta.dir, `../contenders/${name}.ts`)
   const command = [process.execPath, script, lab.path(`${name}.db`), String(lab.plan.writeSeconds)]
   const child = lab.start([...lab.cores.server, ...command])
-  const { adds, seconds } = JSON.parse(await new Lines(child).next())
+  const { adds, seconds } = JSON.parse(await new Lines(child, name).next())
   await child.exited
   return adds / seconds
 }
