@@ -2,7 +2,8 @@
 
 import { basename } from "node:path"
 import { type Mortal, mortal } from "./fate.ts"
-import { type Lab, Lines } from "./lab.ts"
+import type { Lab } from "./lab.ts"
+import { Lines } from "./lines.ts"
 
 export type BareServer = Mortal & { readonly url: string; readonly pid: number }
 

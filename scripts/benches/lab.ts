@@ -1,18 +1,25 @@
-// Where the bench works: one directory, every process in it, and a clean end however the bench ends.
+// Where the bench works: one directory, every process in it, and a clean end, by itself, by a fault or by a signal.
 
-import { createServer } from "node:net"
 import { type RunOptions, type ServerProcess, Workplace } from "../../test/support/binary.ts"
 import { allocatorVariables } from "./allocator-variables.ts"
 import { Cores } from "./cores.ts"
-import { fate, mortal } from "./fate.ts"
+import { onEndSignals } from "./on-end-signals.ts"
 import type { Plan } from "./plan.ts"
 import type { Programs } from "./programs.ts"
+import { print } from "./report.ts"
 
 export type Child = Bun.Subprocess<"pipe", "pipe", "pipe">
 
+/** Milliseconds between asking a process to end and ending it. */
+const PATIENCE = 3_000
+
+/**
+ * A SIGKILL leaves the servers and the directory behind. What loads a core has an end of its own, or that of its input.
+ */
 export class Lab {
   readonly cores: Cores
   private readonly children = new Set<Child>()
+  private ending: Promise<void> | null = null
   /** For every server, the contenders among them, so that nobody has an advantage by it. */
   readonly allocator = allocatorVariables()
 
@@ -25,16 +32,13 @@ export class Lab {
   }
 
   static async open(plan: Plan, programs: Programs): Promise<Lab> {
-    const lab = new Lab(plan, programs, await Workplace.make())
+    const opening = Workplace.make().then((place) => new Lab(plan, programs, place))
+    onEndSignals((code, signal) => {
+      print(`${signal}: what the bench has started is ended`)
+      void opening.then((lab) => lab.end(code))
+    })
+    const lab = await opening
     lab.cores.moveHere()
-    for (const [signal, number] of [
-      ["SIGINT", 2],
-      ["SIGTERM", 15],
-    ] as const) {
-      process.once(signal, () => {
-        void lab[Symbol.asyncDispose]().finally(() => process.exit(128 + number))
-      })
-    }
     return lab
   }
 
@@ -58,6 +62,7 @@ export class Lab {
   /** The built server over a database of this directory, on the server's core. */
   async serve(database: string, options: RunOptions = {}): Promise<ServerProcess> {
     const { prefix = this.cores.server } = options
+    this.mustBeOpen()
     try {
       return await this.place.serve([], {
         ...options,
@@ -77,6 +82,7 @@ export class Lab {
   }
 
   start(command: readonly string[], env?: Record<string, string>): Child {
+    this.mustBeOpen()
     const child = Bun.spawn([...command], {
       cwd: this.directory,
       env: env ?? { ...process.env, ...this.allocator },
@@ -90,56 +96,32 @@ export class Lab {
   }
 
   /** Ends every process that is left, by its id, and removes the directory. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    for (const child of [...this.children]) {
-      child.kill("SIGTERM")
-      const patience = setTimeout(() => child.kill("SIGKILL"), 3_000)
-      await child.exited
-      clearTimeout(patience)
-    }
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.end()
+  }
+
+  /** Whoever comes second waits for the first; so nobody goes on before the process has exited with `code`. */
+  private end(code?: number): Promise<void> {
+    this.ending ??= this.close().finally(() => {
+      if (code !== undefined) process.exit(code)
+    })
+    return this.ending
+  }
+
+  private async close(): Promise<void> {
+    await Promise.all(
+      [...this.children].map(async (child) => {
+        child.kill("SIGTERM")
+        const patience = setTimeout(() => child.kill("SIGKILL"), PATIENCE)
+        await child.exited
+        clearTimeout(patience)
+      }),
+    )
     await this.place[Symbol.asyncDispose]()
   }
-}
 
-/** Lines that a child prints, one by one. */
-export class Lines {
-  private readonly chunks: AsyncIterator<Uint8Array>
-  private readonly decoder = new TextDecoder()
-  private rest = ""
-
-  constructor(
-    private readonly child: Child,
-    private readonly name: string,
-  ) {
-    this.chunks = child.stdout[Symbol.asyncIterator]()
+  /** What is started while everything ends would stay. */
+  private mustBeOpen(): void {
+    if (this.ending !== null) throw new Error("the bench is ending")
   }
-
-  async next(): Promise<string> {
-    for (;;) {
-      const end = this.rest.indexOf("\n")
-      if (end !== -1) {
-        const line = this.rest.slice(0, end)
-        this.rest = this.rest.slice(end + 1)
-        return line
-      }
-      const { done, value } = await this.chunks.next()
-      if (done) {
-        throw new Error(`${this.name} has not answered: ${await fate(mortal(this.child))}`)
-      }
-      this.rest += this.decoder.decode(value, { stream: true })
-    }
-  }
-}
-
-/** Somebody else may take the port before it is used: whoever listens on it has to say so. */
-export async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject)
-    server.listen(0, "127.0.0.1", resolve)
-  })
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  if (typeof address !== "object" || address === null) throw new Error("no port")
-  return address.port
 }

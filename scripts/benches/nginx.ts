@@ -2,7 +2,8 @@
 
 import { existsSync, mkdirSync } from "node:fs"
 import { fate, type Mortal, mortal } from "./fate.ts"
-import { freePort, type Lab } from "./lab.ts"
+import { freePort } from "./free-port.ts"
+import type { Lab } from "./lab.ts"
 import { childrenOf } from "./process-figures.ts"
 
 /** `exited` is the end of the master, which starts another worker in place of one that has ended. */

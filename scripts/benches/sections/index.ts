@@ -2,7 +2,8 @@
 
 import { join } from "node:path"
 import { CANDIDATES, type IndexFigure, type IndexSizes } from "../index-process.ts"
-import { type Lab, Lines } from "../lab.ts"
+import type { Lab } from "../lab.ts"
+import { Lines } from "../lines.ts"
 import { type Report, shown } from "../report.ts"
 
 export async function measureIndex(lab: Lab, report: Report): Promise<void> {
