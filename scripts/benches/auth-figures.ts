@@ -1,7 +1,8 @@
 // What the turns of the section `auth` say: a table of all contenders, and the targets.
 
 import type { Contender } from "./auth-contenders.ts"
-import { type Report, shown } from "./report.ts"
+import { shown } from "./cell.ts"
+import type { Report } from "./report.ts"
 import { median, type Ratio, ratioOf, type Sample } from "./statistics.ts"
 import type { Turn } from "./wrk.ts"
 

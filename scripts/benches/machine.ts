@@ -17,6 +17,8 @@ export type Machine = {
   /** What every server is told of its allocator. */
   readonly allocator: Readonly<Record<string, string>>
   readonly versions: Readonly<Record<string, string>>
+  /** The sources, by git if they are in its hands, and otherwise by their version. */
+  readonly sources: string
 }
 
 export function describeMachine({ programs, directory, cores, allocator }: Lab): Machine {
@@ -41,7 +43,18 @@ export function describeMachine({ programs, directory, cores, allocator }: Lab):
       wrk: version(programs.wrk, "-v"),
       strace: version(programs.strace, "--version"),
     },
+    sources: describeSources(),
   }
+}
+
+function describeSources(): string {
+  const git = Bun.which("git")
+  if (git === null) return VERSION
+  const { exitCode, stdout } = Bun.spawnSync([git, "describe", "--always", "--tags", "--dirty"], {
+    cwd: import.meta.dir,
+    stderr: "ignore",
+  })
+  return exitCode === 0 ? stdout.toString().trim() : VERSION
 }
 
 function fileSystemOf(directory: string): string {

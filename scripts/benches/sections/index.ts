@@ -1,10 +1,11 @@
 // The index by itself: nanoseconds a decision and bytes an entry, beside the structures that were not chosen.
 
 import { join } from "node:path"
+import { shown } from "../cell.ts"
 import { CANDIDATES, type IndexFigure, type IndexSizes } from "../index-process.ts"
 import type { Lab } from "../lab.ts"
 import { Lines } from "../lines.ts"
-import { type Report, shown } from "../report.ts"
+import type { Report } from "../report.ts"
 
 export async function measureIndex(lab: Lab, report: Report): Promise<void> {
   report.section("the index")
