@@ -3,7 +3,7 @@
 import type { Contender } from "./auth-contenders.ts"
 import { shown } from "./cell.ts"
 import type { Report } from "./report.ts"
-import { median, type Ratio, ratioOf, type Sample } from "./statistics.ts"
+import { median, type Ratio, ratioOf, type Sample, samplesByFigure } from "./statistics.ts"
 import type { Turn } from "./wrk.ts"
 
 /** The fastest peer reached this share of the bare Bun handler when it was measured; it is not part of this run. */
@@ -15,6 +15,11 @@ export function tellAuth(
   turns: Map<Contender, Turn[]>,
   connections: number,
 ): void {
+  const named = contenders.map((contender) => [
+    `${contender.name}, ${contender.clientsText}`,
+    turns.get(contender) ?? [],
+  ])
+  report.keepRounds("auth", samplesByFigure(Object.fromEntries(named)))
   const find = (name: string, clientsText: string): readonly Sample[] => {
     const contender = contenders.find(
       (other) => other.name.startsWith(name) && other.clientsText === clientsText,

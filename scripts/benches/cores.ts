@@ -34,6 +34,12 @@ export class Cores {
     return [...(this.canGoFirst && chrt !== null ? [chrt, "-f", "1"] : []), ...this.load]
   }
 
+  /** Where the prober runs, in a sentence. */
+  get proberText(): string {
+    const where = this.pinned ? "on the core of the load" : "on any core"
+    return `The prober runs ${where}, and ${this.canGoFirst ? "goes first there" : "takes its turn there like everybody"}.`
+  }
+
   /** Moves the bench itself to the core of the load, and with it all that it starts without a word about cores. */
   moveHere(): void {
     const { taskset } = this.programs

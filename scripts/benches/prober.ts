@@ -33,9 +33,11 @@ export type Window = {
   readonly broken: number
   /** Clients that were kept out at first and have been let in, since the prober's start. */
   readonly letIn: number
-  /** Milliseconds. The longest is that of the whole window, the others are those of its quiet slices. */
+  /** Milliseconds. The longest is that of the whole window, the first two are those of its quiet slices. */
   readonly p50: number
   readonly p99: number
+  /** With the slices that were not quiet. */
+  readonly p99OfAll: number
   readonly max: number
   /** The share of the window in which the host of a virtual machine took a processor away. */
   readonly leftOut: number
@@ -108,6 +110,7 @@ function tell({ slices, wrong, firstWrong }: DelayWindow, unanswered: number): v
     letIn,
     p50: percentile(quiet, 0.5),
     p99: percentile(quiet, 0.99),
+    p99OfAll: percentile(everything, 0.99),
     max: Math.max(0, percentile(everything, 1)),
     leftOut: slices.leftOut,
     lateness: percentile(paced.lateness, 0.99),

@@ -4,7 +4,8 @@ import { stolenShare, type Ticks } from "./stolen-time.ts"
 
 /**
  * Collects delays by short slices of time. One in which the host of a virtual machine gave a processor to others is left
- * out: that is no delay of a server, and where a server has more to do there is more to take from it.
+ * out: that is no delay of a server, and where a server has more to do there is more to take from it. Of any processor:
+ * an answer is late as well where the prober could not read it, which has the other one.
  */
 export class QuietSlices {
   private ended: Array<{ readonly delays: readonly number[]; readonly isQuiet: boolean }> = []

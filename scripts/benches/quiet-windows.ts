@@ -8,6 +8,8 @@ const MOST_LEFT_OUT = 0.5
 
 /** Takes a window again if most of it had to be left out. */
 export class QuietWindows {
+  /** How often that was. */
+  takenAgain = 0
   private spent = 0
 
   constructor(
@@ -17,7 +19,7 @@ export class QuietWindows {
     private readonly seconds: () => number = () => performance.now() / 1000,
   ) {}
 
-  async take(watch: () => Promise<Window>): Promise<Window> {
+  async take<W extends Pick<Window, "leftOut">>(watch: () => Promise<W>): Promise<W> {
     for (;;) {
       const before = this.seconds()
       const window = await watch()
@@ -29,6 +31,7 @@ export class QuietWindows {
         return window
       }
       this.spent += spent
+      this.takenAgain++
       this.report.log(`${what}: once more`)
     }
   }

@@ -22,6 +22,21 @@ export function spread(values: readonly number[]): number {
   return (percentile(values, 0.75) - percentile(values, 0.25)) / median(values)
 }
 
+/** The figures of some contenders, a list for each. */
+export function samplesByFigure(
+  samples: Readonly<Record<string, readonly Sample[]>>,
+): Record<string, { perSecond: number[]; cpuMicros: number[] }> {
+  return Object.fromEntries(
+    Object.entries(samples).map(([name, rounds]) => [
+      name,
+      {
+        perSecond: rounds.map(({ perSecond }) => perSecond),
+        cpuMicros: rounds.map(({ cpuMicros }) => cpuMicros),
+      },
+    ]),
+  )
+}
+
 export type Ratio = {
   /** Of the two figures the one that differs less from round to round. */
   readonly value: number

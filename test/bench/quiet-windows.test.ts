@@ -13,13 +13,14 @@ function windows(leftOut: readonly number[]) {
   let taken = 0
   const quiet = new QuietWindows(report, 75, () => taken * 5)
   const take = () => quiet.take(async () => ({ leftOut: leftOut[taken] ?? 0, p99: ++taken }) as Window)
-  return { take, count: () => taken }
+  return { take, quiet, count: () => taken }
 }
 
 test("a window of which more than half was left out is taken again, and the next one counts", async () => {
-  const { take } = windows([0.5, 0.55, 1, 0])
+  const { take, quiet } = windows([0.5, 0.55, 1, 0])
   expect((await take()).p99).toBe(1)
   expect((await take()).p99).toBe(4)
+  expect(quiet.takenAgain).toBe(2)
 })
 
 test("they are taken again for 75 seconds in all; from then on each counts, and the log says so", async () => {

@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { builtBinary } from "../../../test/support/binary.ts"
 import type { Lab } from "../lab.ts"
 import type { Report } from "../report.ts"
-import { median, ratioOf, type Sample } from "../statistics.ts"
+import { median, ratioOf, type Sample, samplesByFigure } from "../statistics.ts"
 
 const MOST = 4
 
@@ -26,6 +26,7 @@ export async function measureCommands(lab: Lab, report: Report): Promise<void> {
       samples[name].push(run(contenders[name](i), env))
     }
   }
+  report.keepRounds("commands", samplesByFigure(samples))
   const { perm_whitelist_count } = (await (await fetch(`${server.url}/status`)).json()) as Record<
     string,
     unknown

@@ -26,6 +26,7 @@ export async function measureRefused(lab: Lab, report: Report): Promise<void> {
   }
   if (remembered > 4096)
     report.wrongAnswer(`${remembered} refused clients are remembered, and 4,096 are the most`)
+  report.keepRounds("refused", { nanosecondsEach: rounds })
   report.table(
     "A flood of different addresses",
     ["addresses", "remembered", "ns each", "KiB, whatever comes"],
