@@ -1,5 +1,6 @@
 // Who runs where: the server on one core, everything that asks it on another.
 
+import { readFileSync } from "node:fs"
 import { availableParallelism } from "node:os"
 import type { Programs } from "./programs.ts"
 
@@ -8,6 +9,8 @@ const LOAD_CORE = 1
 
 export class Cores {
   readonly pinned: boolean
+  /** Those that the bench had when it began. */
+  private readonly allowed = allowedCores()
   private readonly canGoFirst: boolean
 
   constructor(private readonly programs: Programs) {
@@ -42,13 +45,28 @@ export class Cores {
 
   /** Moves the bench itself to the core of the load, and with it all that it starts without a word about cores. */
   moveHere(): void {
+    this.move(String(LOAD_CORE))
+  }
+
+  /** The bench, and what it starts, on all cores again: a prefix would cost each of them the start of another program. */
+  moveEverywhere(): void {
+    this.move(this.allowed)
+  }
+
+  private move(cores: string): void {
     const { taskset } = this.programs
     if (!this.pinned || taskset === null) return
-    Bun.spawnSync([taskset, "-a", "-p", "-c", String(LOAD_CORE), String(process.pid)])
+    const { exitCode, stderr } = Bun.spawnSync([taskset, "-a", "-p", "-c", cores, String(process.pid)])
+    if (exitCode !== 0) throw new Error(`the bench cannot move to the cores ${cores}: ${stderr.toString()}`)
   }
 
   private on(core: number): string[] {
     const { taskset } = this.programs
     return this.pinned && taskset !== null ? [taskset, "-c", String(core)] : []
   }
+}
+
+/** Such as `0-3,6`. */
+export function allowedCores(): string {
+  return /^Cpus_allowed_list:\s+(\S+)$/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? ""
 }

@@ -1,5 +1,5 @@
 // Client commands as whole processes, in turns with the least that a program compiled by Bun can do. On all cores: the
-// runtime starts threads, and whoever types a command has the whole machine.
+// runtime starts threads, and whoever types a command has the whole machine. Only their server stays on its core.
 
 import { join } from "node:path"
 import { builtBinary } from "../../../test/support/binary.ts"
@@ -21,11 +21,13 @@ export async function measureCommands(lab: Lab, report: Report): Promise<void> {
     status: () => [ipgate, "status"],
   }
   const samples: Record<keyof typeof contenders, Sample[]> = { hello: [], allow: [], status: [] }
+  lab.cores.moveEverywhere()
   for (let i = 0; i < lab.plan.commandRuns; i++) {
     for (const name of Object.keys(contenders) as Array<keyof typeof contenders>) {
       samples[name].push(run(contenders[name](i), env))
     }
   }
+  lab.cores.moveHere()
   report.keepRounds("commands", samplesByFigure(samples))
   const { perm_whitelist_count } = (await (await fetch(`${server.url}/status`)).json()) as Record<
     string,
