@@ -1,5 +1,7 @@
 // Requests at a fixed rate over kept connections, whether or not the earlier ones have been answered.
 
+import { waitWhile } from "./wait-while.ts"
+
 export type Planned = { readonly text: string }
 
 /** `delay` is in milliseconds, from the tick at which the request was sent or began to wait for a connection. */
@@ -71,8 +73,7 @@ export class PacedRequests<P extends Planned> {
   /** Sends nothing more, and waits for what is under way, for at most `patience` milliseconds. */
   async stop(patience: number): Promise<{ unanswered: number }> {
     if (this.timer !== null) clearInterval(this.timer)
-    const deadline = performance.now() + patience
-    while (this.outstanding > 0 && performance.now() < deadline) await Bun.sleep(5)
+    await waitWhile(() => this.outstanding > 0, patience)
     return { unanswered: this.outstanding }
   }
 

@@ -6,6 +6,7 @@ import { DelayWindow } from "./delay-window.ts"
 import { PacedRequests, type Planned } from "./paced-requests.ts"
 import { percentile } from "./statistics.ts"
 import { ticks } from "./stolen-time.ts"
+import { waitWhile } from "./wait-while.ts"
 
 /** What is known of a client: let in, kept out, or let in from some moment on and ever after. */
 export type Expectation = "in" | "out" | "from-now-on"
@@ -74,8 +75,7 @@ for await (const line of console) {
   } else if (line === "end" && open !== null) {
     const ended = open
     open = null
-    const deadline = performance.now() + options.patience
-    while (ended.unanswered > 0 && performance.now() < deadline) await Bun.sleep(1)
+    await waitWhile(() => ended.unanswered > 0, options.patience)
     tell(ended, ended.unanswered)
   } else if (line === "stop") {
     const { unanswered } = await paced.stop(options.patience)

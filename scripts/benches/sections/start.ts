@@ -1,6 +1,7 @@
 // From the start of the process to the first right answer, with the large database.
 
 import { builtBinary } from "../../../test/support/binary.ts"
+import { fate, mortal } from "../fate.ts"
 import { freePort } from "../free-port.ts"
 import type { Lab } from "../lab.ts"
 import { peakMebibytes } from "../process-figures.ts"
@@ -62,8 +63,8 @@ async function start(
     refused++
     if (performance.now() - startedAt > LONGEST_START)
       throw new Error("ipgate serve does not begin to answer")
-    if (child.exitCode !== null)
-      throw new Error(`ipgate serve ended: ${await new Response(child.stderr).text()}`)
+    if (child.exitCode !== null || child.signalCode !== null)
+      throw new Error(`ipgate serve does not start: ${await fate(mortal(child))}`)
     await Bun.sleep(2)
   }
   const seconds = (performance.now() - startedAt) / 1000
