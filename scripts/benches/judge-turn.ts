@@ -3,7 +3,7 @@
 import type { Turn } from "./wrk.ts"
 
 /**
- * The share of the connections' time that answered requests must fill. It is 0.8 and more where all is well, also beside
+ * The share of the connections' time that answered requests must fill. It is 0.7 and more where all is well, also beside
  * other work; a request that never gets its answer fills nothing, and wrk itself does not tell of it.
  */
 const LEAST_OCCUPIED = 0.25
