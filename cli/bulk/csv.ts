@@ -1,54 +1,80 @@
 // CSV as RFC 4180 has it: quoted fields, doubled quotes, line breaks inside of quotes.
 
-/** A record and the number of the line on which it begins. */
-export type CsvRecord = { readonly line: number; readonly fields: readonly string[] }
+import { behindBreak, lineBreak, lineBreaks } from "./line-break.ts"
 
-/** Throws `SyntaxError` with the line of a quote that is never closed or is followed by text. */
-export function* parseCsv(text: string): Generator<CsvRecord> {
+/** A record, or what is wrong with it, and the number of the line on which it begins. */
+export type CsvRecord = {
+  readonly line: number
+  readonly fields: readonly string[]
+  readonly fault: string | null
+}
+
+/** Characters of a quoted field: several times the longest reason, so that a lost quote swallows no whole file. */
+const LONGEST_QUOTED = 4096
+
+/**
+ * Wholly empty lines are no records, and neither are lines that begin with `#` while `hasComments` says so. A record with
+ * a broken quote has a fault; the next one then begins on the next line, because no field of an entry goes over lines.
+ */
+export function* parseCsv(text: string, hasComments: () => boolean): Generator<CsvRecord> {
   let position = 0
   let line = 1
   while (position < text.length) {
-    const start = line
-    const fields: string[] = []
-    for (;;) {
-      const field = text[position] === '"' ? quotedField(text, position, start) : plainField(text, position)
-      line += field.breaks
-      fields.push(field.value)
-      position = field.end
-      if (text[position] !== ",") break
-      position++
+    const end = lineBreak(text, position)
+    if (isSpaceUntil(text, position, end) || (hasComments() && isComment(text, position))) {
+      position = behindBreak(text, end)
+      line++
+      continue
     }
-    if (text[position] === "\r") position++
-    position++
-    line++
-    if (fields.length > 1 || fields[0] !== "") yield { line: start, fields }
+    const record = recordAt(text, position)
+    yield { line, fields: record.fields, fault: record.fault }
+    const last = record.fault === null ? record.end : end
+    line += lineBreaks(text, position, last) + 1
+    position = behindBreak(text, last)
   }
 }
 
-type Field = { readonly value: string; readonly end: number; readonly breaks: number }
+function isSpaceUntil(text: string, start: number, end: number): boolean {
+  return text.slice(start, end).trim() === ""
+}
+
+function isComment(text: string, start: number): boolean {
+  let at = start
+  while (text[at] === " " || text[at] === "\t") at++
+  return text[at] === "#"
+}
+
+function recordAt(text: string, start: number): Omit<CsvRecord, "line"> & { readonly end: number } {
+  const fields: string[] = []
+  for (let position = start; ; position++) {
+    const field = text[position] === '"' ? quotedField(text, position) : plainField(text, position)
+    if (typeof field === "string") return { fields, fault: field, end: position }
+    fields.push(field.value)
+    position = field.end
+    if (text[position] !== ",") return { fields, fault: null, end: position }
+  }
+}
+
+type Field = { readonly value: string; readonly end: number }
 
 function plainField(text: string, start: number): Field {
   let end = start
   while (end < text.length && text[end] !== "," && text[end] !== "\n" && text[end] !== "\r") end++
-  return { value: text.slice(start, end).trim(), end, breaks: 0 }
+  return { value: text.slice(start, end).trim(), end }
 }
 
-function quotedField(text: string, start: number, line: number): Field {
-  let value = ""
-  let position = start + 1
-  for (;;) {
-    const quote = text.indexOf('"', position)
-    if (quote === -1) throw new SyntaxError(`line ${line}: a quote is never closed`)
-    value += text.slice(position, quote)
-    if (text[quote + 1] !== '"') {
-      const next = text[quote + 1]
-      if (next !== undefined && next !== "," && next !== "\n" && next !== "\r") {
-        throw new SyntaxError(`line ${line}: there is text after a closing quote`)
-      }
-      return { value, end: quote + 1, breaks: value.split("\n").length - 1 }
+/** A text is what is wrong with it. */
+function quotedField(text: string, start: number): Field | string {
+  for (let position = start + 1; ; position += 2) {
+    position = text.indexOf('"', position)
+    if (position === -1) return "a quote is never closed"
+    if (position - start > LONGEST_QUOTED) return `a quote is not closed within ${LONGEST_QUOTED} characters`
+    const next = text[position + 1]
+    if (next === '"') continue
+    if (next !== undefined && next !== "," && next !== "\n" && next !== "\r") {
+      return "there is text after a closing quote; a quote inside of quotes is written twice"
     }
-    value += '"'
-    position = quote + 2
+    return { value: text.slice(start + 1, position).replaceAll('""', '"'), end: position + 1 }
   }
 }
 

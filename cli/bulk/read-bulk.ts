@@ -8,9 +8,11 @@ import { Network } from "../../src/core/network.ts"
 import { quoted } from "../../src/core/printable.ts"
 import { UsageError } from "../exit.ts"
 import { explainWide } from "../wide-network.ts"
-import { type BulkFormat, COLUMNS } from "./bulk-format.ts"
-import { fromCsvField, parseCsv } from "./csv.ts"
-import { itemsOf } from "./json-items.ts"
+import type { BulkFormat } from "./bulk-format.ts"
+import { csvRows } from "./csv-rows.ts"
+import { jsonRows } from "./json-rows.ts"
+import type { Cells, Row } from "./row.ts"
+import { valueRows } from "./value-rows.ts"
 
 /** One entry of a file. `until` is milliseconds since 1970, `null` for a permanent entry. */
 type BulkEntry = {
@@ -38,10 +40,6 @@ const PORTION = 50_000
 
 const plural = (place: "line" | "entry"): string => (place === "line" ? "lines" : "entries")
 
-/** A row before it is understood: its line in the file or its place in the array, from 1, and its cells by column. */
-type Cells = Partial<Record<(typeof COLUMNS)[number], string>>
-type Row = { readonly number: number; readonly cells: Cells }
-
 /** The entries of a file, as the gate takes them. */
 export type BulkLines = { readonly lines: Uint8Array<ArrayBuffer>; readonly count: number }
 
@@ -56,7 +54,7 @@ export function readBulk(bytes: Uint8Array, options: ReadOptions): BulkLines {
   let wide = false
   try {
     for (const { number, cells } of rowsOf(text, options.format)) {
-      const entry = readRow(cells, options)
+      const entry = typeof cells === "string" ? cells : readRow(cells, options)
       const tooWide = typeof entry === "string" || options.force ? null : explainWide(entry.network)
       if (tooWide !== null) wide = true
       if (typeof entry === "string" || tooWide !== null)
@@ -117,61 +115,9 @@ function decode(bytes: Uint8Array, name: string): string {
   throw new UsageError(`${name} is not UTF-8 text`)
 }
 
-function* rowsOf(text: string, format: BulkFormat): Generator<Row> {
-  if (format === "values") yield* valueRows(text)
-  else if (format === "csv") yield* csvRows(text)
-  else yield* jsonRows(text)
-}
-
-function* valueRows(text: string): Generator<Row> {
-  let line = 0
-  for (let start = 0; start < text.length; ) {
-    const found = text.indexOf("\n", start)
-    const end = found === -1 ? text.length : found
-    line++
-    const value = text.slice(start, end)
-    const comment = value.indexOf("#")
-    const ip = (comment === -1 ? value : value.slice(0, comment)).trim()
-    if (ip !== "") yield { number: line, cells: { ip } }
-    start = end + 1
-  }
-}
-
-function* csvRows(text: string): Generator<Row> {
-  let columns: readonly string[] | null = null
-  for (const { line, fields } of parseCsv(text)) {
-    if (fields[0]?.startsWith("#")) continue
-    if (columns === null) {
-      columns = fields.map((field) => field.trim().toLowerCase())
-      const unknown = columns.find((column) => !(COLUMNS as readonly string[]).includes(column))
-      if (unknown !== undefined || !columns.includes("ip")) {
-        const found = unknown === undefined ? "there is no ip" : `${quoted(unknown)} is none`
-        throw new SyntaxError(
-          `line ${line}: the first line must name the columns: ip, and of ${COLUMNS.slice(1).join(", ")} those that are there; ${found}`,
-        )
-      }
-      continue
-    }
-    if (fields.length > columns.length)
-      throw new SyntaxError(`line ${line}: there are more fields than columns`)
-    const cells = Object.fromEntries(fields.map((field, i) => [columns?.[i], fromCsvField(field)]))
-    yield { number: line, cells }
-  }
-}
-
-function* jsonRows(text: string): Generator<Row> {
-  let number = 0
-  for (const item of itemsOf(text)) {
-    const cells: Cells = {}
-    if (typeof item === "string") cells.ip = item
-    else if (typeof item === "object" && item !== null) {
-      for (const column of COLUMNS) {
-        const cell = (item as Readonly<Record<string, unknown>>)[column]
-        if (cell !== null && cell !== undefined) cells[column] = String(cell)
-      }
-    }
-    yield { number: ++number, cells }
-  }
+function rowsOf(text: string, format: BulkFormat): Iterable<Row> {
+  if (format === "values") return valueRows(text)
+  return format === "csv" ? csvRows(text) : jsonRows(text)
 }
 
 function readRow(cells: Cells, { now, ttlSeconds, reason: givenReason }: ReadOptions): BulkEntry | string {

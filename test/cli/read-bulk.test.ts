@@ -1,0 +1,160 @@
+// What a bulk file is understood to say: the lines that go to the gate, or every bad line with its number.
+
+import { describe, expect, test } from "bun:test"
+import fc from "fast-check"
+import type { BulkFormat } from "../../cli/bulk/bulk-format.ts"
+import { type ReadOptions, readBulk } from "../../cli/bulk/read-bulk.ts"
+import { UsageError } from "../../cli/exit.ts"
+
+const NOW = Date.UTC(2026, 0, 1)
+
+/** The lines for the gate, or the words of the refusal. */
+function read(format: BulkFormat, input: string | Uint8Array, options: Partial<ReadOptions> = {}) {
+  const bytes = typeof input === "string" ? new TextEncoder().encode(input) : input
+  const name = "the file"
+  const given = { format, name, now: NOW, ttlSeconds: null, reason: null, force: false, progress: () => {} }
+  try {
+    const { lines } = readBulk(bytes, { ...given, ...options })
+    return new TextDecoder().decode(lines).split("\n").slice(0, -1)
+  } catch (cause) {
+    if (cause instanceof UsageError) return cause.message
+    throw cause
+  }
+}
+
+/** The refusal of a file with these bad lines or entries. */
+function bad(...problems: readonly string[]): string {
+  const what = problems[0]?.startsWith("entry") ? ["entry", "entries"] : ["line", "lines"]
+  const count = `${problems.length} bad ${what[problems.length === 1 ? 0 : 1]}`
+  return [`the file: ${count}, nothing was changed`, ...problems].join("\n")
+}
+
+describe("a line ends at CR, LF or CRLF, whichever program wrote the file", () => {
+  const BREAK = fc.constantFrom("\r", "\n", "\r\n")
+  const ADDRESS = fc.integer({ min: 0, max: 255 }).map((last) => `192.0.2.${last}`)
+
+  test.each(["values", "csv"] as const)(
+    "%s: no address is lost or altered, and each is on its line",
+    (format) => {
+      fc.assert(
+        fc.property(
+          fc.array(fc.tuple(fc.oneof(ADDRESS, fc.constantFrom("", "# x", '# "', "bad")), BREAK)),
+          fc.tuple(BREAK, fc.boolean()),
+          (lines, [first, isLastEnded]) => {
+            const head = format === "csv" ? "ip" : "192.0.2.1"
+            const text = head + first + lines.flat().join("")
+            const whole = isLastEnded ? text : text.replace(/[\r\n]+$/, "")
+            const found = whole.split(/\r\n|\r|\n/).slice(format === "csv" ? 1 : 0)
+            const offset = format === "csv" ? 2 : 1
+            const wrong = found.flatMap((line, i) =>
+              line === "bad" ? [`line ${i + offset}: "bad" is not an IP address or CIDR`] : [],
+            )
+            const good = found.filter((line) => line.startsWith("192"))
+            const expected =
+              wrong.length > 0 ? bad(...wrong) : good.length > 0 ? good : "the file holds no entry"
+            expect(read(format, whole)).toEqual(expected)
+          },
+        ),
+        { numRuns: 500 },
+      )
+    },
+  )
+
+  test("inside of quotes it is a part of the field", () => {
+    for (const end of ["\r", "\n", "\r\n"]) {
+      expect(read("csv", `ip${end}"192.0.2.1${end}192.0.2.2"${end}bad${end}`)).toBe(
+        bad(
+          `line 2: "192.0.2.1${end.replace("\r", "\\x0d").replace("\n", "\\x0a")}192.0.2.2" is not an IP address or CIDR: give one address at a time`,
+          'line 4: "bad" is not an IP address or CIDR',
+        ),
+      )
+    }
+  })
+})
+
+describe("a comment in CSV", () => {
+  test("is a line that begins with #, before the header and where the addresses come first", () => {
+    expect(read("csv", '# it\'s "\nip,ttl\n#192.0.2.1,1h\n  # "quoted\n192.0.2.2,\n')).toEqual(["192.0.2.2"])
+  })
+
+  test.each(["#1,192.0.2.1,60", '"#1",192.0.2.1,60'])("is no row with another first column: %s", (row) => {
+    expect(read("csv", `reason,ip,ttl\n${row}\n`)).toEqual([
+      expect.stringMatching(/^192\.0\.2\.1\t.*\t#1$/) as unknown as string,
+    ])
+  })
+
+  test("is no line there either, but a bad one", () => {
+    expect(read("csv", "reason,ip,ttl\n# note\n")).toBe(bad("line 2: there are fewer fields than columns"))
+  })
+
+  test("is nothing in quotes", () => {
+    expect(read("csv", 'ip\n"#192.0.2.1"\n')).toBe(bad('line 2: "#192.0.2.1" is not an IP address or CIDR'))
+  })
+})
+
+describe("every bad line of a CSV is named", () => {
+  test("also behind one with too many fields or too few, or a broken quote", () => {
+    const input = [
+      "ip,ttl,reason",
+      "192.0.2.1,1h,a,b",
+      "192.0.2.2,1h",
+      '192.0.2.3,1h,"Ann "the boss" Smith"',
+      "192.0.2.4,soon,",
+      '192.0.2.5,1h,"never closed',
+      "192.0.2.6,,",
+      '""',
+      "192.0.2.300,,",
+    ]
+    expect(read("csv", input.join("\r\n"))).toBe(
+      bad(
+        "line 2: there are more fields than columns",
+        "line 3: there are fewer fields than columns",
+        "line 4: there is text after a closing quote; a quote inside of quotes is written twice",
+        'line 5: "soon" is no lifetime: use 8h, a number of seconds, or a time like 2026-11-21T18:00:00Z',
+        "line 6: a quote is never closed",
+        "line 8: there are fewer fields than columns",
+        'line 9: "192.0.2.300" is not an IP address or CIDR: IPv4 has four decimal numbers from 0 to 255, without leading zeros',
+      ),
+    )
+  })
+
+  test("a quote that is lost swallows no more than a field can hold", () => {
+    const rows = Array.from({ length: 300 }, (_, i) => `10.0.${i}.1\n`).join("")
+    expect(read("csv", `ip\n"10.0.0.1\n${rows.slice(0, 2700)}bad\n"10.0.0.2"\n`)).toContain("\nline 2: ")
+    const long = `ip\n"10.0.0.1\n${"10.0.0.2\n".repeat(500)}bad\n"10.0.0.3"\n`
+    expect(read("csv", long)).toBe(
+      bad(
+        "line 2: a quote is not closed within 4096 characters",
+        'line 503: "bad" is not an IP address or CIDR',
+      ),
+    )
+    expect(read("csv", 'ip\n"10.0.0.1\nbad\n')).toBe(
+      bad("line 2: a quote is never closed", 'line 3: "bad" is not an IP address or CIDR'),
+    )
+  })
+
+  test.each([
+    ["ip,ttl,TTL", "ttl is there twice"],
+    ["ip, IP", "ip is there twice"],
+    ["ip,note", '"note" is none'],
+    ["ttl", "there is no ip"],
+  ])("the header %s is refused", (header, reason) => {
+    expect(read("csv", `${header}\n192.0.2.1,,\n`)).toBe(
+      bad(
+        `line 1: the first line must name the columns: ip, and of list, ttl, expires, reason those that are there; ${reason}`,
+      ),
+    )
+  })
+
+  test("rows are read as they were written, quoted or not", () => {
+    const field = fc.stringMatching(/^[a-z",#' ]{1,12}$/)
+    fc.assert(
+      fc.property(fc.array(field, { minLength: 1 }), fc.constantFrom("\n", "\r\n", "\r"), (reasons, end) => {
+        const row = (reason: string, i: number) =>
+          `"${reason.replaceAll('"', '""')}",60,192.0.2.${i % 256}${end}`
+        const lines = read("csv", `reason,ttl,ip${end}${reasons.map(row).join("")}`) as string[]
+        expect(lines.map((line) => line.split("\t")[2])).toEqual(reasons)
+      }),
+    )
+  })
+})
