@@ -1,6 +1,7 @@
 // The rows of a CSV file: the first line names the columns.
 
 import { quoted } from "../../src/core/printable.ts"
+import { nearestName } from "../../src/nearest-name.ts"
 import { COLUMNS } from "./bulk-format.ts"
 import { fromCsvField, parseCsv } from "./csv.ts"
 import type { Cells, Row } from "./row.ts"
@@ -22,10 +23,11 @@ function columnsOf(fields: readonly string[], line: number): ReadonlyArray<keyof
   const names = fields.map((field) => field.trim().toLowerCase())
   const columns = names.filter((name) => (COLUMNS as readonly string[]).includes(name))
   const unknown = names.find((name) => !columns.includes(name))
+  const meant = unknown === undefined ? null : nearestName(unknown, COLUMNS)
   const twice = columns.find((name, i) => columns.indexOf(name) !== i)
   const problem =
     unknown !== undefined
-      ? `${quoted(unknown)} is none`
+      ? `${quoted(unknown)} is none${meant === null ? "" : `; did you mean ${meant}?`}`
       : twice !== undefined
         ? `${twice} is there twice`
         : columns.includes("ip")

@@ -1,34 +1,19 @@
 // A bulk file, whole and checked: every bad line is found before anything is sent.
 
-import { explainDay } from "../../src/core/calendar-day.ts"
-import { explainReason } from "../../src/core/entry.ts"
-import { endOf, formatEntryLine } from "../../src/core/entry-line.ts"
-import { explainNetwork } from "../../src/core/explain.ts"
-import { Network } from "../../src/core/network.ts"
-import { quoted } from "../../src/core/printable.ts"
+import { formatEntryLine } from "../../src/core/entry-line.ts"
 import { UsageError } from "../exit.ts"
 import { explainWide } from "../wide-network.ts"
 import type { BulkFormat } from "./bulk-format.ts"
 import { csvRows } from "./csv-rows.ts"
 import { jsonRows } from "./json-rows.ts"
-import type { Cells, Row } from "./row.ts"
+import { type RowOptions, readRow } from "./read-row.ts"
+import type { Row } from "./row.ts"
 import { valueRows } from "./value-rows.ts"
 
-/** One entry of a file. `until` is milliseconds since 1970, `null` for a permanent entry. */
-type BulkEntry = {
-  readonly network: Network
-  readonly until: number | null
-  readonly reason: string | null
-}
-
-export type ReadOptions = {
+export type ReadOptions = RowOptions & {
   readonly format: BulkFormat
   /** What the file is called in messages. */
   readonly name: string
-  readonly now: number
-  /** For entries that name no lifetime and no reason of their own. */
-  readonly ttlSeconds: number | null
-  readonly reason: string | null
   /** True if networks that let a large part of the internet in are meant. */
   readonly force: boolean
   /** Told from time to time how many lines have been checked. */
@@ -118,32 +103,4 @@ function decode(bytes: Uint8Array, name: string): string {
 function rowsOf(text: string, format: BulkFormat): Iterable<Row> {
   if (format === "values") return valueRows(text)
   return format === "csv" ? csvRows(text) : jsonRows(text)
-}
-
-function readRow(cells: Cells, { now, ttlSeconds, reason: givenReason }: ReadOptions): BulkEntry | string {
-  const text = cells.ip ?? ""
-  const network = Network.parse(text)
-  if (network === null) return explainNetwork(text)
-  const list = cells.list || null
-  if (list !== null && list !== "perm" && list !== "temp")
-    return `the list must be perm or temp, not ${quoted(list)}`
-  const lifetime = cells.expires || cells.ttl || null
-  if (list === "perm" && lifetime !== null) return "a permanent entry has no lifetime"
-  const until =
-    lifetime !== null
-      ? endOf(lifetime, now)
-      : list === "perm" || ttlSeconds === null
-        ? null
-        : now + ttlSeconds * 1000
-  if (lifetime !== null && until === null)
-    return (
-      explainDay(lifetime) ??
-      `${quoted(lifetime)} is no lifetime: use 8h, a number of seconds, or a time like 2026-11-21T18:00:00Z`
-    )
-  if (list === "temp" && until === null)
-    return "a temporary entry needs a lifetime: give ttl, expires, or --ttl"
-  const reason = cells.reason || (until === null ? null : givenReason)
-  if (reason !== null && until === null) return "a reason belongs to a temporary entry"
-  const fault = reason === null ? null : explainReason(reason)
-  return fault ?? { network, until, reason }
 }

@@ -134,6 +134,7 @@ const RULES: readonly Rule[] = [
       ...COMMANDS_MAY,
       "src/app/reload-record.ts",
       "src/app/running-server.ts",
+      "src/nearest-name.ts",
       "src/systemd/service-manager.ts",
       "node:fs",
       "node:path",

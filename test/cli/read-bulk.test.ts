@@ -158,3 +158,55 @@ describe("every bad line of a CSV is named", () => {
     )
   })
 })
+
+describe("JSON says nothing that is passed over", () => {
+  const MEMBER = "is no member of an entry"
+  const KNOWN = "which has ip, list, ttl, expires, reason"
+
+  test.each([
+    [{ ip: "192.0.2.1", TTL: 60 }, `"TTL" ${MEMBER}; did you mean ttl?`],
+    [{ ip: "192.0.2.1", expire: "2027-01-01T00:00:00Z" }, `"expire" ${MEMBER}; did you mean expires?`],
+    [{ ip: "192.0.2.1", ttl_second: 60 }, `"ttl_second" ${MEMBER}; did you mean ttl_seconds?`],
+    [{ ip: "192.0.2.1", created: "2026-01-01T00:00:00Z" }, `"created" ${MEMBER}, ${KNOWN}`],
+    [{ ip: "192.0.2.1", note: null }, `"note" ${MEMBER}, ${KNOWN}`],
+    [{ ip: "192.0.2.1", allowed: true, matched_by: null }, `"allowed" ${MEMBER}, ${KNOWN}`],
+    [{ ip: "192.0.2.1", ttl: 60, ttl_seconds: 90 }, "ttl is there twice, under two names: leave one out"],
+    [{ ip: ["192.0.2.1"] }, "ip must be a text, and not an array"],
+    [{ ip: 7 }, "ip must be a text, and not a number"],
+    [{ ip: "192.0.2.1", ttl: [3600] }, "ttl must be a text or a number, and not an array"],
+    [{ ip: "192.0.2.1", ttl: true }, "ttl must be a text or a number, and not true"],
+    [{ ip: "192.0.2.1", ttl: 60, reason: { a: 1 } }, "reason must be a text, and not an object"],
+    [{ ip: "192.0.2.1", list: 1 }, "list must be a text, and not a number"],
+    [{ ip: "192.0.2.1", list: "" }, 'the list must be perm or temp, not ""'],
+    [{ ttl: 60 }, "ip is missing"],
+    [{ ip: null }, "ip is missing"],
+    [["192.0.2.1"], "an entry is an address, or an object with ip, and not an array"],
+    [null, "an entry is an address, or an object with ip, and not null"],
+  ])("%j", (item, problem) => {
+    expect(read("json", JSON.stringify([item]))).toBe(bad(`entry 1: ${problem}`))
+  })
+
+  test.each(["ttl", "expires", "ttl_seconds", "expires_at"])("an empty %s is no lifetime", (member) => {
+    expect(read("json", JSON.stringify([{ ip: "192.0.2.1", [member]: "" }]))).toContain(
+      'entry 1: "" is no lifetime',
+    )
+  })
+
+  test("names of the API mean what they mean there, and null says nothing", () => {
+    const items = [
+      { ip: "192.0.2.1", ttl_seconds: 60, reason: null },
+      { list: "temp", ip: "192.0.2.2", expires_at: "2026-01-01T00:01:00.000Z", reason: "" },
+      { list: "perm", ip: "192.0.2.3", ttl: null, expires: null, reason: null },
+    ]
+    const lines = read("json", JSON.stringify(items)) as string[]
+    expect(lines.map((line) => line.split("\t")[0])).toEqual(["192.0.2.1", "192.0.2.2", "192.0.2.3"])
+    expect(lines.map((line) => line.includes("\t"))).toEqual([true, true, false])
+  })
+})
+
+test.each([
+  ["csv", "ip,ttl,expires\n192.0.2.1,soon,2026-01-02T00:00:00Z\n", "line 2"],
+  ["json", '[{"ip":"192.0.2.1","ttl":0,"expires":"2026-01-02T00:00:00Z"}]', "entry 1"],
+] as const)("%s: a bad lifetime is refused beside a good end", (format, input, where) => {
+  expect(read(format, input)).toMatch(new RegExp(`${where}: "(soon|0)" is no lifetime`))
+})
