@@ -44,7 +44,7 @@ export function readBulk(bytes: Uint8Array, options: ReadOptions): BulkLines {
       if (tooWide !== null) wide = true
       if (typeof entry === "string" || tooWide !== null)
         problems.push(`${place} ${number}: ${tooWide ?? entry}`)
-      else lines.add(formatEntryLine(entry.network.toString(), entry.until, entry.reason ?? ""))
+      else lines.add(formatEntryLine(entry.network.toString(), entry.lifetime, entry.reason ?? ""))
       if (++rows % PORTION === 0) {
         options.progress(rows)
         Bun.gc(true)

@@ -2,16 +2,16 @@
 
 import { explainDay } from "../../src/core/calendar-day.ts"
 import { explainReason } from "../../src/core/entry.ts"
-import { endOf } from "../../src/core/entry-line.ts"
+import { type Lifetime, readLifetime } from "../../src/core/entry-line.ts"
 import { explainNetwork } from "../../src/core/explain.ts"
 import { Network } from "../../src/core/network.ts"
 import { quoted } from "../../src/core/printable.ts"
 import type { Cells } from "./row.ts"
 
-/** One entry of a file. `until` is milliseconds since 1970, `null` for a permanent entry. */
+/** One entry of a file. A permanent one has no lifetime. */
 export type BulkEntry = {
   readonly network: Network
-  readonly until: number | null
+  readonly lifetime: Lifetime | null
   readonly reason: string | null
 }
 
@@ -31,24 +31,22 @@ export function readRow(cells: Cells, options: RowOptions): BulkEntry | string {
   const { list } = cells
   if (list !== undefined && list !== "perm" && list !== "temp")
     return `the list must be perm or temp, not ${quoted(list)}`
-  const lifetimes = [cells.expires, cells.ttl].filter((lifetime) => lifetime !== undefined)
-  if (list === "perm" && lifetimes.length > 0) return "a permanent entry has no lifetime"
-  for (const lifetime of lifetimes) {
-    if (endOf(lifetime, now) === null) return explainLifetime(lifetime)
+  const texts = [cells.expires, cells.ttl].filter((cell) => cell !== undefined)
+  if (list === "perm" && texts.length > 0) return "a permanent entry has no lifetime"
+  const lifetimes: Lifetime[] = []
+  for (const cell of texts) {
+    const own = readLifetime(cell, now)
+    if (own === null) return explainLifetime(cell)
+    lifetimes.push(own)
   }
-  const [lifetime] = lifetimes
-  const until =
-    lifetime !== undefined
-      ? endOf(lifetime, now)
-      : list === "perm" || ttlSeconds === null
-        ? null
-        : now + ttlSeconds * 1000
-  if (list === "temp" && until === null)
+  const general = list === "perm" || ttlSeconds === null ? null : { seconds: ttlSeconds }
+  const lifetime = lifetimes[0] ?? general
+  if (list === "temp" && lifetime === null)
     return "a temporary entry needs a lifetime: give ttl, expires, or --ttl"
-  const reason = cells.reason || (until === null ? null : options.reason)
-  if (reason !== null && until === null) return "a reason belongs to a temporary entry"
+  const reason = cells.reason || (lifetime === null ? null : options.reason)
+  if (reason !== null && lifetime === null) return "a reason belongs to a temporary entry"
   const fault = reason === null ? null : explainReason(reason)
-  return fault ?? { network, until, reason }
+  return fault ?? { network, lifetime, reason }
 }
 
 function explainLifetime(lifetime: string): string {

@@ -1,6 +1,8 @@
 // ipgate export: both lists as a file that import takes back.
 
 import { Command, Option } from "commander"
+import { LATEST_TIME } from "../../src/core/clock.ts"
+import { LONGEST_TTL_SECONDS } from "../../src/core/entry.ts"
 import { linesOfPieces, parseEntryLine } from "../../src/core/entry-line.ts"
 import { toTime } from "../../src/wire/answers.ts"
 import { BULK_FORMATS, type BulkFormat, COLUMNS } from "../bulk/bulk-format.ts"
@@ -70,14 +72,20 @@ function textOf({ ip, list, ttl, expires, reason }: Exported, format: "values" |
 }
 
 function toExported(line: string, now: number): Exported {
-  const entry = parseEntryLine(line, now)
+  // An end in ten years is none by a clock that is behind the server's.
+  const entry = parseEntryLine(line, LATEST_TIME)
   if (typeof entry === "string") throw new Error(`the server sent a line that is no entry: ${entry}`)
   const { network, until, reason } = entry
   return {
     ip: network.toString(),
     list: until === null ? "perm" : "temp",
-    ttl: until === null ? null : Math.max(1, Math.ceil((until - now) / 1000)),
+    ttl: until === null ? null : clamped(Math.ceil((until - now) / 1000)),
     expires: until === null ? null : toTime(until),
     reason: until === null ? null : (reason ?? ""),
   }
+}
+
+/** A lifetime that import takes, whatever the clocks of client and server say. */
+function clamped(seconds: number): number {
+  return Math.min(Math.max(1, seconds), LONGEST_TTL_SECONDS)
 }

@@ -13,6 +13,9 @@ export type EntryLine = {
   readonly reason: string | null
 }
 
+/** How long an entry holds: so many seconds from when it is stored on, or until a moment in milliseconds. */
+export type Lifetime = { readonly seconds: number } | { readonly until: number }
+
 /**
  * Reads `NETWORK`, or `NETWORK TAB LIFETIME`, or `NETWORK TAB LIFETIME TAB REASON`. A lifetime is a number of seconds
  * from `now`, or the RFC 3339 time of the end. A string is the reason why the line is no entry. An entry whose time
@@ -37,23 +40,32 @@ export function parseEntryLine(line: string, now: number): EntryLine | string {
   return fault ?? { network, until, reason: reason === "" ? null : reason }
 }
 
-export function formatEntryLine(ip: string, until: number | null, reason: string): string {
-  if (until === null) return ip
-  return `${ip}\t${new Date(until).toISOString()}${reason === "" ? "" : `\t${reason}`}`
+/** Seconds are written as such: whoever reads the line counts them by the clock of its own. */
+export function formatEntryLine(ip: string, lifetime: Lifetime | null, reason: string): string {
+  if (lifetime === null) return ip
+  const text = "seconds" in lifetime ? String(lifetime.seconds) : new Date(lifetime.until).toISOString()
+  return `${ip}\t${text}${reason === "" ? "" : `\t${reason}`}`
 }
 
 /**
- * The end of a lifetime given as a duration or a time; `null` if it is neither, on no day of the calendar, or more than
- * ten years away.
+ * A duration or a time; `null` if the text is neither, on no day of the calendar, or more than ten years away. Digits of
+ * a second behind the third are cut off.
  */
-export function endOf(lifetime: string, now: number): number | null {
-  const seconds = parseDuration(lifetime)
-  if (seconds !== null) return isTtl(seconds) ? now + seconds * 1000 : null
-  if (explainDay(lifetime) !== null) return null
+export function readLifetime(text: string, now: number): Lifetime | null {
+  const seconds = parseDuration(text)
+  if (seconds !== null) return isTtl(seconds) ? { seconds } : null
+  if (explainDay(text) !== null) return null
   // RFC 3339 has no hour 24, which `Date.parse` takes.
-  if (!/^\d{4}-\d\d-\d\dT(?!24)\d\d:\d\d:\d\d(\.\d{1,3})?(Z|[+-]\d\d:\d\d)$/.test(lifetime)) return null
-  const until = Date.parse(lifetime)
-  return Number.isNaN(until) || until < 0 || until > now + LONGEST_TTL_SECONDS * 1000 ? null : until
+  if (!/^\d{4}-\d\d-\d\dT(?!24)\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/.test(text)) return null
+  const until = Date.parse(text.replace(/(\.\d{3})\d+/, "$1"))
+  return Number.isNaN(until) || until < 0 || until > now + LONGEST_TTL_SECONDS * 1000 ? null : { until }
+}
+
+/** The end of such a lifetime that begins `now`. */
+export function endOf(text: string, now: number): number | null {
+  const lifetime = readLifetime(text, now)
+  if (lifetime === null) return null
+  return "seconds" in lifetime ? now + lifetime.seconds * 1000 : lifetime.until
 }
 
 /** The lines of pieces that may end anywhere, as pieces that come over a network do. */

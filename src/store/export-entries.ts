@@ -36,7 +36,7 @@ export function exportEntries(
     for (const row of rows) {
       const ip = textOf(row.ip)
       if (Network.parse(ip) === null) continue
-      lines.push(formatEntryLine(ip, Number(row.expires_at), printable(textOf(row.reason))))
+      lines.push(formatEntryLine(ip, { until: Number(row.expires_at) }, printable(textOf(row.reason))))
     }
     if (lines.length > 0) send(lines.join("\n"))
   }

@@ -3,7 +3,8 @@
 import { describe, expect, test } from "bun:test"
 import { compare } from "../../cli/bulk/compare.ts"
 import type { Gate } from "../../src/core/gate.ts"
-import { throughBothGates, throughBothGatesOnce, type World } from "../support/cli.ts"
+import { throughBothGates, throughBothGatesOnce, World } from "../support/cli.ts"
+import { FakeClock } from "../support/fake-clock.ts"
 
 const counts = { added: 0, replaced: 0, unchanged: 0, removed: 0, duplicates: 0, ended: 0 }
 
@@ -337,6 +338,46 @@ describe("what is refused changes nothing", () => {
     },
     { prepare: some },
   )
+})
+
+describe("a client whose clock is wrong", () => {
+  const HOUR = 3_600_000
+  const NOW = Date.UTC(2026, 0, 1)
+
+  test.each([-2 * HOUR, 2 * HOUR])("by %d ms lets nobody in for longer or shorter", async (wrong) => {
+    const world = await World.open("on-line")
+    const clock = new FakeClock(NOW + wrong)
+    const input = "ip,ttl,expires\n203.0.113.7,1d,\n203.0.113.8,,\n203.0.113.9,,2026-01-01T03:00:00Z\n"
+    const counts = { out: "3 added, 0 replaced, 0 unchanged\n", code: 0, err: "" }
+    expect(await world.run("import - --format csv --ttl 1h", { input, clock })).toEqual(counts)
+    expect(await world.json("list")).toMatchObject([
+      { ip: "203.0.113.8", expires: "2026-01-01T01:00:00.000Z" },
+      { ip: "203.0.113.9", expires: "2026-01-01T03:00:00.000Z" },
+      { ip: "203.0.113.7", expires: "2026-01-02T00:00:00.000Z" },
+    ])
+    const rows = (await world.json("logs --since 1970-01-01")) as Array<{ ip: string; ttl_seconds: number }>
+    expect(new Map(rows.map(({ ip, ttl_seconds }) => [ip, ttl_seconds]))).toEqual(
+      new Map([
+        ["203.0.113.7", 86400],
+        ["203.0.113.8", 3600],
+        ["203.0.113.9", 10800],
+      ]),
+    )
+    await world.close()
+  })
+
+  test("exports what import takes back, and compares with it, also what ends in ten years", async () => {
+    const world = await World.open("on-line")
+    await world.do("allow 203.0.113.7 --ttl 315360000")
+    const behind = { clock: new FakeClock(NOW - 2 * HOUR) }
+    const { out } = await world.do("export", behind)
+    expect(out).toEndWith("\n203.0.113.7,temp,315360000,2035-12-30T00:00:00.000Z,\n")
+    expect((await world.do("import - --format csv", { input: out })).out).toStartWith("0 added, 1 replaced")
+    const input = "203.0.113.7\n"
+    const dryRun = "import - --format values --ttl 1h --dry-run"
+    expect((await world.do(dryRun, { ...behind, input })).out).toStartWith("~ 203.0.113.7\n")
+    await world.close()
+  })
 })
 
 // What comes over a network comes in pieces of any size.

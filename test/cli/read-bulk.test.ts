@@ -210,3 +210,14 @@ test.each([
 ] as const)("%s: a bad lifetime is refused beside a good end", (format, input, where) => {
   expect(read(format, input)).toMatch(new RegExp(`${where}: "(soon|0)" is no lifetime`))
 })
+
+test("a duration goes to the gate as seconds and an end as a time, so that the clock of the client does not count", () => {
+  const input =
+    "ip,ttl,expires\n192.0.2.1,1d,\n192.0.2.2,9,2026-01-02T00:00:00.123456Z\n192.0.2.3,,90s\n192.0.2.4,,\n"
+  expect(read("csv", input, { ttlSeconds: 3600 })).toEqual([
+    "192.0.2.1\t86400",
+    "192.0.2.2\t2026-01-02T00:00:00.123Z",
+    "192.0.2.3\t90",
+    "192.0.2.4\t3600",
+  ])
+})
