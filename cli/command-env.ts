@@ -36,8 +36,8 @@ export type ProcessEnv = {
   readonly columns: number
   /** All of standard input. */
   readonly readInput: () => Promise<string>
-  /** The bytes of a file, or of standard input for `-`; `null` if they cannot be read. */
-  readonly readBytes: (path: string) => Promise<Uint8Array<ArrayBuffer> | null>
+  /** The bytes of a file, or of standard input for `-`; `null` if they cannot be read. No more than `most` are held. */
+  readonly readBytes: (path: string, most: number) => Promise<Uint8Array<ArrayBuffer> | "too large" | null>
   /** `null` if the file does not exist or cannot be read. */
   readonly readFile: (path: string) => string | null
   /** True if there is a pipe, with a name or of this process. */

@@ -1,9 +1,10 @@
 // The edge of the process: arguments, environment and streams go in, an exit code comes out.
 
-import { fstatSync, readFileSync, statSync, write } from "node:fs"
+import { closeSync, fstatSync, openSync, readFileSync, readSync, statSync, write } from "node:fs"
 import { systemClock } from "../src/core/clock.ts"
 import { inTurn } from "../src/log/bounded-writer.ts"
 import { formatFor } from "../src/log/log-stream.ts"
+import { BoundedBytes } from "./bounded-bytes.ts"
 import { EXIT } from "./exit.ts"
 import { run } from "./program.ts"
 import { StandardOutput } from "./standard-output.ts"
@@ -47,12 +48,16 @@ let code = await run(process.argv.slice(2), {
     return process.stdout.columns ?? 80
   },
   readInput: () => Bun.stdin.text(),
-  readBytes: async (path) => {
+  readBytes: async (path, most) => {
+    const held = new BoundedBytes(most)
     try {
-      return await (path === "-" ? Bun.stdin : Bun.file(path)).bytes()
+      for await (const piece of path === "-" ? Bun.stdin.stream() : piecesOf(path)) {
+        if (!held.add(piece)) return "too large"
+      }
     } catch {
       return null
     }
+    return held.bytes()
   },
   readFile: (path) => orNull(() => readFileSync(path, "utf8")),
   isPipe: (path) => orNull(() => statSync(path).isFIFO()) ?? false,
@@ -78,6 +83,19 @@ if (fault !== null) {
   if (code === EXIT.done) code = EXIT.failed
 }
 process.exit(code)
+
+/** Of anything that has a name: the runtime's stream of a file knows no devices, and nothing of what is in /proc. */
+function* piecesOf(path: string): Generator<Uint8Array> {
+  const file = openSync(path, "r")
+  try {
+    const buffer = new Uint8Array(1024 * 1024)
+    for (let size = readSync(file, buffer); size > 0; size = readSync(file, buffer)) {
+      yield buffer.subarray(0, size)
+    }
+  } finally {
+    closeSync(file)
+  }
+}
 
 function untilFault(handle: (error: unknown) => void): void {
   process.on("uncaughtException", handle)

@@ -5,11 +5,14 @@ import { explainReason } from "../../src/core/entry.ts"
 import type { ImportCounts } from "../../src/core/gate.ts"
 import { BULK_FORMATS, type BulkFormat, formatOf } from "../bulk/bulk-format.ts"
 import { compare } from "../bulk/compare.ts"
+import { mustFit } from "../bulk/must-fit.ts"
 import { readBulk } from "../bulk/read-bulk.ts"
 import type { CommandEnv } from "../command-env.ts"
 import { UsageError } from "../exit.ts"
 import { Progress } from "../progress.ts"
 import { readTtl } from "../times.ts"
+
+const MEBIBYTE = 1024 * 1024
 
 type Options = {
   format?: BulkFormat
@@ -20,6 +23,9 @@ type Options = {
   force?: boolean
   dryRun?: boolean
 }
+
+/** Bytes of a file. It is several times what a server takes of its entries at once. */
+const LARGEST_FILE = 256 * MEBIBYTE
 
 /** What an administrator removes by hand; more looks like a file that is cut short. */
 const MAX_REMOVALS = 10
@@ -64,8 +70,14 @@ export function importCommand(env: CommandEnv): Command {
         ? { maxRemovals: options.maxRemovals === undefined ? MAX_REMOVALS : removalsOf(options.maxRemovals) }
         : null
       const name = file === "-" ? "standard input" : file
-      const bytes = await env.process.readBytes(file)
+      const bytes = await env.process.readBytes(file, LARGEST_FILE)
       if (bytes === null) throw new UsageError(`${name} does not exist or cannot be read`)
+      if (bytes === "too large") {
+        throw new UsageError(
+          `${name} is larger than ${LARGEST_FILE / MEBIBYTE} MiB, and nothing was changed`,
+          "split it into several files",
+        )
+      }
       const progress = new Progress(env.process, env.options)
       const { lines: wanted, count } = readBulk(bytes, {
         format,
@@ -76,6 +88,7 @@ export function importCommand(env: CommandEnv): Command {
         force: options.force === true,
         progress: (lines) => progress.show(`checked ${lines} lines`),
       })
+      if (env.options.offline !== true) mustFit(wanted.length, name, { isPruning: prune !== null })
       const { counts, lines } = await env.withGate(async (gate) => {
         if (options.dryRun) return compare(gate, wanted, now, prune !== null)
         const written = gate.import({ lines: wanted, prune })

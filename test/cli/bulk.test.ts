@@ -2,7 +2,9 @@
 
 import { describe, expect, test } from "bun:test"
 import { compare } from "../../cli/bulk/compare.ts"
+import { mustFit } from "../../cli/bulk/must-fit.ts"
 import type { Gate } from "../../src/core/gate.ts"
+import { LARGEST_IMPORT } from "../../src/wire/largest-import.ts"
 import { throughBothGates, throughBothGatesOnce, World } from "../support/cli.ts"
 import { FakeClock } from "../support/fake-clock.ts"
 
@@ -378,6 +380,45 @@ describe("a client whose clock is wrong", () => {
     expect((await world.do(dryRun, { ...behind, input })).out).toStartWith("~ 203.0.113.7\n")
     await world.close()
   })
+})
+
+test("an import that is too large for the server is refused before it is sent, and by a dry run", async () => {
+  // Reasons of as many bytes as one can have: 2 kB a line.
+  const reason = "🙂".repeat(500)
+  const rows = Array.from({ length: 34_000 }, (_, i) => `10.${i >> 8}.${i & 255}.1,60,${reason}\n`)
+  const world = await World.open("on-line")
+  expect(
+    await world.run("import - --format csv --dry-run", { input: `ip,ttl,reason\n${rows.join("")}` }),
+  ).toEqual({
+    code: 2,
+    out: "",
+    err:
+      "ipgate: the entries of standard input are 65.4 MiB for the server, which takes 64 MiB at once: nothing was changed\n" +
+      "  split the file, or stop the server and add --offline\n",
+  })
+  await world.close()
+}, 60_000)
+
+test("what fits into one import, and what to do with the rest", () => {
+  expect(() => mustFit(LARGEST_IMPORT, "it", { isPruning: false })).not.toThrow()
+  expect(() => mustFit(LARGEST_IMPORT + 1, "it", { isPruning: false })).toThrow(
+    "the entries of it are 64.1 MiB for the server",
+  )
+  expect(() => mustFit(LARGEST_IMPORT + 1, "it", { isPruning: true })).toThrow(
+    expect.objectContaining({ hint: expect.stringContaining("would remove the other parts") }),
+  )
+})
+
+test("a file that is larger than any import is not read to its end", async () => {
+  const world = await World.open("off-line")
+  const readBytes = async (_: string, most: number) =>
+    most <= 256 * 1024 * 1024 ? ("too large" as const) : null
+  expect(await world.run("import /dev/zero --format values", { readBytes })).toEqual({
+    code: 2,
+    out: "",
+    err: "ipgate: /dev/zero is larger than 256 MiB, and nothing was changed\n  split it into several files\n",
+  })
+  await world.close()
 })
 
 // What comes over a network comes in pieces of any size.

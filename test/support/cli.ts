@@ -95,9 +95,11 @@ export class CliMachine {
       isTerminal: false,
       columns: 80,
       readInput: async () => input,
-      readBytes: async (path) => {
+      readBytes: async (path, most) => {
         const text = path === "-" ? input : this.read(path)
-        return text === null ? null : new TextEncoder().encode(text)
+        if (text === null) return null
+        const bytes = new TextEncoder().encode(text)
+        return bytes.length > most ? "too large" : bytes
       },
       readFile: (path) => this.read(path),
       isPipe: () => false,
