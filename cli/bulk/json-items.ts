@@ -1,5 +1,7 @@
 // The items of a JSON array (RFC 8259), a group at a time: a million entries parsed at once would take 700 MB.
 
+import { lineBreaks } from "./line-break.ts"
+
 const QUOTE = 34
 const COMMA = 44
 const OPEN_BRACKET = 91
@@ -12,16 +14,33 @@ const CLOSE_BRACE = 125
 const GROUP = 256 * 1024
 
 /**
- * Throws `SyntaxError` for what `JSON.parse` refuses, and for every other value than an array; items before the fault may
- * have been yielded by then. The text is only cut between items here: what they are is for `JSON.parse` to say.
+ * Throws `SyntaxError`, with the line and the item, for what `JSON.parse` refuses, and for every other value than an array;
+ * items before the fault may have been yielded by then. The text is only cut between items here: what they are is for
+ * `JSON.parse` to say.
  */
 export function* itemsOf(json: string, group = GROUP): Generator<unknown> {
-  const opening = /^[ \t\r\n]*\[/.exec(json)
-  if (opening === null) {
-    parsed(json)
-    throw new SyntaxError("the JSON must be an array, as `ipgate export` writes it")
+  const opening = /^[ \t\r\n]*\[/.exec(json)?.[0].length
+  if (opening === undefined) throw new SyntaxError("the JSON must be an array, as `ipgate export` writes it")
+  let count = 0
+  for (const piece of piecesOf(json, opening, group)) {
+    // Behind a group an item has to follow, and behind the array nothing may.
+    const isEmpty = piece.start === opening && piece.end !== "missing" && piece.isLast
+    const items = piece.end === "missing" ? null : parsed(json, piece.start, piece.end)
+    if (items === null || (items.length === 0 && !isEmpty)) throw faultIn(json, piece.start, count)
+    yield* items
+    count += items.length
+    if (!piece.isLast) continue
+    const rest = json.slice(Number(piece.end) + 1).search(/[^ \t\r\n]/)
+    if (rest !== -1) throw fault(json, Number(piece.end) + 1 + rest, "something follows the array")
   }
-  let start = opening[0].length
+}
+
+/** What is between two commas of the array, or between its brackets. Its end is missing if the array is not closed. */
+type Piece = { readonly start: number; readonly end: number | "missing"; readonly isLast: boolean }
+
+/** Pieces of whole items, with `group` characters at least but for the last one. */
+function* piecesOf(json: string, from: number, group: number): Generator<Piece> {
+  let start = from
   let depth = 0
   for (let at = start; at < json.length; at++) {
     switch (json.charCodeAt(at)) {
@@ -37,17 +56,15 @@ export function* itemsOf(json: string, group = GROUP): Generator<unknown> {
         break
       case CLOSE_BRACKET:
         if (depth-- > 0) break
-        // Behind a group an item has to follow, and behind the array nothing may.
-        yield* itemsBetween(json, start, at, start > opening[0].length)
-        if (/[^ \t\r\n]/.test(json.slice(at + 1))) throw invalid("something follows the array")
+        yield { start, end: at, isLast: true }
         return
       case COMMA:
         if (depth > 0 || at - start < group) break
-        yield* itemsBetween(json, start, at, true)
+        yield { start, end: at, isLast: false }
         start = at + 1
     }
   }
-  throw invalid("the array is not closed")
+  yield { start, end: "missing", isLast: true }
 }
 
 /** The place of the quote that closes a string, or behind the text. */
@@ -61,20 +78,33 @@ function endOfString(json: string, quote: number): number {
   return at
 }
 
-function itemsBetween(json: string, start: number, end: number, isNeeded: boolean): unknown[] {
-  const items = parsed(`[${json.slice(start, end)}]`) as unknown[]
-  if (isNeeded && items.length === 0) throw invalid("nothing follows a comma")
-  return items
-}
-
-function parsed(json: string): unknown {
+/** `null` if it is not JSON. */
+function parsed(json: string, start: number, end: number): unknown[] | null {
   try {
-    return JSON.parse(json)
-  } catch (cause) {
-    throw invalid(cause instanceof Error ? cause.message : String(cause))
+    return JSON.parse(`[${json.slice(start, end)}]`) as unknown[]
+  } catch {
+    return null
   }
 }
 
-function invalid(reason: string): SyntaxError {
-  return new SyntaxError(`not valid JSON: ${reason}`)
+/** The first fault from `start` on, where item `count` + 1 begins. */
+function faultIn(json: string, start: number, count: number): SyntaxError {
+  let item = count
+  for (const piece of piecesOf(json, start, 0)) {
+    item++
+    const first = piece.start + Math.max(0, json.slice(piece.start).search(/[^ \t\r\n]/))
+    if (piece.end === "missing") return fault(json, first, `entry ${item} or the array is not closed`)
+    const text = json.slice(piece.start, piece.end)
+    if (text.trim() === "") return fault(json, first, "there is no entry beside a comma")
+    try {
+      JSON.parse(text)
+    } catch (cause) {
+      return fault(json, first, `entry ${item}: ${cause instanceof Error ? cause.message : String(cause)}`)
+    }
+  }
+  return fault(json, start, "it cannot be read")
+}
+
+function fault(json: string, at: number, reason: string): SyntaxError {
+  return new SyntaxError(`line ${lineBreaks(json, 0, at) + 1}: not valid JSON: ${reason}`)
 }

@@ -6,8 +6,11 @@ import { explainWide } from "../wide-network.ts"
 import type { BulkFormat } from "./bulk-format.ts"
 import { csvRows } from "./csv-rows.ts"
 import { jsonRows } from "./json-rows.ts"
+import { LineBuffer } from "./line-buffer.ts"
+import { LinePlaces } from "./line-places.ts"
 import { type RowOptions, readRow } from "./read-row.ts"
 import type { Row } from "./row.ts"
+import { textOf } from "./text-of.ts"
 import { valueRows } from "./value-rows.ts"
 
 export type ReadOptions = RowOptions & {
@@ -23,28 +26,42 @@ export type ReadOptions = RowOptions & {
 /** Rows after which the progress is told, and their garbage collected: beside a large text the runtime would leave it for long. */
 const PORTION = 50_000
 
+/** Bad lines that are named one by one. Nobody reads more, and of 256 MiB their reasons would take gigabytes. */
+const MOST_NAMED = 100_000
+
 const plural = (place: "line" | "entry"): string => (place === "line" ? "lines" : "entries")
 
-/** The entries of a file, as the gate takes them. */
-export type BulkLines = { readonly lines: Uint8Array<ArrayBuffer>; readonly count: number }
+/** The entries of a file, as the gate takes them, and where each line comes from. */
+export type BulkLines = {
+  readonly lines: Uint8Array<ArrayBuffer>
+  readonly count: number
+  readonly places: LinePlaces
+}
 
-/** Throws one `UsageError` with the number and the reason of every bad line. */
+/** Throws one `UsageError` with the number and the reason of every bad line, up to `MOST_NAMED`, and how many there are. */
 export function readBulk(bytes: Uint8Array, options: ReadOptions): BulkLines {
-  const text = decode(bytes, options.name)
+  const text = textOf(bytes, options.name)
   const lines = new LineBuffer()
-  const problems: string[] = []
+  const problems = new LineBuffer()
   // A JSON text need not have a line for each entry: its number in the array says where to look.
   const place = options.format === "json" ? "entry" : "line"
+  const places = new LinePlaces(options.name, place)
   let rows = 0
+  let bad = 0
   let wide = false
+  const refuse = (problem: string) => {
+    if (bad++ < MOST_NAMED) problems.add(problem)
+  }
   try {
     for (const { number, cells } of rowsOf(text, options.format)) {
       const entry = typeof cells === "string" ? cells : readRow(cells, options)
       const tooWide = typeof entry === "string" || options.force ? null : explainWide(entry.network)
       if (tooWide !== null) wide = true
-      if (typeof entry === "string" || tooWide !== null)
-        problems.push(`${place} ${number}: ${tooWide ?? entry}`)
-      else lines.add(formatEntryLine(entry.network.toString(), entry.lifetime, entry.reason ?? ""))
+      if (typeof entry === "string" || tooWide !== null) refuse(`${place} ${number}: ${tooWide ?? entry}`)
+      else {
+        lines.add(formatEntryLine(entry.network.toString(), entry.lifetime, entry.reason ?? ""))
+        places.add(number)
+      }
       if (++rows % PORTION === 0) {
         options.progress(rows)
         Bun.gc(true)
@@ -52,52 +69,18 @@ export function readBulk(bytes: Uint8Array, options: ReadOptions): BulkLines {
     }
   } catch (cause) {
     if (!(cause instanceof SyntaxError)) throw cause
-    problems.push(cause.message)
+    refuse(cause.message)
   }
-  if (problems.length > 0) {
-    const bad = problems.length === 1 ? `1 bad ${place}` : `${problems.length} bad ${plural(place)}`
+  if (bad > 0) {
+    if (bad > MOST_NAMED) problems.add(`and ${bad - MOST_NAMED} more`)
+    const count = bad === 1 ? `1 bad ${place}` : `${bad} bad ${plural(place)}`
     throw new UsageError(
-      `${options.name}: ${bad}, nothing was changed\n${problems.join("\n")}`,
+      `${options.name}: ${count}, nothing was changed\n${new TextDecoder().decode(problems.bytes()).trimEnd()}`,
       wide ? "add --force if you mean networks that wide" : undefined,
     )
   }
   if (rows === 0) throw new UsageError(`${options.name} holds no entry`)
-  return { lines: lines.bytes(), count: rows }
-}
-
-/**
- * Lines in one growing buffer: a million strings would take ten times the memory. The buffer is moved and not copied, so
- * that no old one is left to the garbage collector, which would take its time.
- */
-class LineBuffer {
-  private readonly encoder = new TextEncoder()
-  private buffer = new Uint8Array(64 * 1024)
-  private used = 0
-
-  add(line: string): void {
-    // A UTF-16 unit is at most three bytes of UTF-8.
-    if (this.used + line.length * 3 + 1 > this.buffer.length) {
-      this.buffer = new Uint8Array(this.buffer.buffer.transfer(this.buffer.length * 2 + line.length * 3))
-    }
-    this.used += this.encoder.encodeInto(line, this.buffer.subarray(this.used)).written
-    this.buffer[this.used++] = 10
-  }
-
-  /** Nothing can be added afterwards. */
-  bytes(): Uint8Array<ArrayBuffer> {
-    return new Uint8Array(this.buffer.buffer.transfer(this.used))
-  }
-}
-
-function decode(bytes: Uint8Array, name: string): string {
-  try {
-    // Without ignoreBOM the decoder takes a byte-order mark away.
-    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes)
-    if (!text.includes("\0")) return text
-  } catch {
-    // Falls through to the same answer as a NUL: neither is text.
-  }
-  throw new UsageError(`${name} is not UTF-8 text`)
+  return { lines: lines.bytes(), count: rows, places }
 }
 
 function rowsOf(text: string, format: BulkFormat): Iterable<Row> {

@@ -79,7 +79,11 @@ export function importCommand(env: CommandEnv): Command {
         )
       }
       const progress = new Progress(env.process, env.options)
-      const { lines: wanted, count } = readBulk(bytes, {
+      const {
+        lines: wanted,
+        count,
+        places,
+      } = readBulk(bytes, {
         format,
         name,
         now,
@@ -91,7 +95,9 @@ export function importCommand(env: CommandEnv): Command {
       if (env.options.offline !== true) mustFit(wanted.length, name, { isPruning: prune !== null })
       const { counts, lines } = await env.withGate(async (gate) => {
         if (options.dryRun) return compare(gate, wanted, now, prune !== null)
-        const written = gate.import({ lines: wanted, prune })
+        const written = gate.import({ lines: wanted, prune }).catch((error) => {
+          throw places.inFile(error)
+        })
         return { counts: await progress.during(written, `writing ${count} entries`), lines: [] }
       })
       progress.clear()

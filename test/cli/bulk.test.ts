@@ -368,6 +368,29 @@ describe("a client whose clock is wrong", () => {
     await world.close()
   })
 
+  test("learns of what only the server finds by the lines of the file", async () => {
+    const world = await World.open("on-line")
+    const clock = new FakeClock(NOW + 2 * HOUR)
+    const end = "2035-12-30T01:00:00Z"
+    for (const [format, input, bad] of [
+      [
+        "csv",
+        `# a\nip,expires\n203.0.113.7,\n\n203.0.113.8,${end}\n# b\n203.0.113.9,${end}\n`,
+        ["line 5", "line 7"],
+      ],
+      ["json", `["203.0.113.7", {"ip": "203.0.113.8", "expires": "${end}"}]`, ["entry 2"]],
+    ] as const) {
+      const fault = "the lifetime must be 1 to 315360000 seconds, or a time like 2026-11-21T18:00:00Z"
+      expect(await world.run(`import - --format ${format}`, { input, clock })).toEqual({
+        code: 2,
+        out: "",
+        err: `ipgate: standard input was refused, and nothing was changed\n${bad.map((at) => `${at}: ${fault}\n`).join("")}`,
+      })
+    }
+    expect(await world.addresses()).toEqual([])
+    await world.close()
+  })
+
   test("exports what import takes back, and compares with it, also what ends in ten years", async () => {
     const world = await World.open("on-line")
     await world.do("allow 203.0.113.7 --ttl 315360000")

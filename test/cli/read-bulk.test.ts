@@ -221,3 +221,48 @@ test("a duration goes to the gate as seconds and an end as a time, so that the c
     "192.0.2.4\t3600",
   ])
 })
+
+test("of very many bad lines the first 100000 are named, and the others counted", () => {
+  const refusal = (read("values", "x\n".repeat(100_002)) as string).split("\n")
+  expect(refusal[0]).toBe("the file: 100002 bad lines, nothing was changed")
+  expect(refusal.slice(-2)).toEqual(['line 100000: "x" is not an IP address or CIDR', "and 2 more"])
+  expect(refusal).toHaveLength(100_002)
+})
+
+describe("what is no text is named with its first line", () => {
+  const bytes = (...parts: ReadonlyArray<string | number>) =>
+    Buffer.concat(parts.map((part) => (typeof part === "string" ? Buffer.from(part) : Buffer.from([part]))))
+
+  test.each([
+    ["Latin-1", bytes("ip,ttl,reason\r\n192.0.2.1,1h,ü\r192.0.2.2,1h,B", 0xfc, "ro\n", 0xff, "\n"), 3],
+    ["a NUL", bytes("192.0.2.1\n\n192.0.2", 0, "\n", 0), 3],
+    ["UTF-16", bytes(0xff, 0xfe, "1", 0, "\n", 0), 1],
+    ["a text that is cut short", bytes("192.0.2.1\n#", 0xc3), 2],
+  ])("%s", (_, input, line) => {
+    expect(read("csv", input)).toBe(
+      `the file is not UTF-8 text: the first byte that cannot be read is on line ${line}`,
+    )
+  })
+})
+
+describe("a fault of the JSON is named with its line and its entry", () => {
+  test.each([
+    ['["192.0.2.1",\n"192.0.2.2"\n"192.0.2.3"]', "line 2: not valid JSON: entry 2: "],
+    ['[\n{"ip":"192.0.2.1"},\r\n{"ip":"192.0.2.2",},\n"x"]', "line 3: not valid JSON: entry 2: "],
+    ['["192.0.2.1",\r{ip:"192.0.2.2"}]', "line 2: not valid JSON: entry 2: "],
+    ['["192.0.2.1",\n\n,"192.0.2.2"]', "line 3: not valid JSON: there is no entry beside a comma"],
+    ['["192.0.2.1",\n]', "line 2: not valid JSON: there is no entry beside a comma"],
+    ['["192.0.2.1",\n"192.0.2.2"', "line 2: not valid JSON: entry 2 or the array is not closed"],
+    ['["192.0.2.1"]\n["192.0.2.2"]', "line 2: not valid JSON: something follows the array"],
+    ['{"ip":"192.0.2.1"}\n{"ip":"192.0.2.2"}', "the JSON must be an array"],
+  ])("%j", (input, words) => {
+    const refusal = read("json", input)
+    expect(refusal).toStartWith(`the file: 1 bad entry, nothing was changed\n${words}`)
+  })
+
+  test("also far behind the beginning", () => {
+    const items = Array.from({ length: 20_000 }, (_, i) => `{"ip":"10.0.${i >> 8}.${i & 255}"}`)
+    items[15_000] = '{"ip":"192.0.2.1"'
+    expect(read("json", `[\n${items.join(",\n")}\n]`)).toContain("\nline 15002: not valid JSON: entry 15001")
+  })
+})

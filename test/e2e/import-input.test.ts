@@ -14,7 +14,7 @@ test("a device that never ends is refused, and its memory is bounded", async () 
   })
 })
 
-test("a file, a named pipe and standard input are read to their ends", async () => {
+test("a file, a pipe and standard input are read to their ends", async () => {
   await using place = await Workplace.make()
   const file = await place.write("office.txt", "192.0.2.1\n".repeat(300_000))
   const command = `"${place.copyBinary().binary}" --offline import --format values`

@@ -1,0 +1,39 @@
+// The text of a bulk file.
+
+import { UsageError } from "../exit.ts"
+import { lineBreaks } from "./line-break.ts"
+
+const NUL = "\0"
+const LF = 10
+const CR = 13
+
+/** Without a byte-order mark. Throws `UsageError` with the first line that is not UTF-8 or has a NUL: neither is text. */
+export function textOf(bytes: Uint8Array, name: string): string {
+  const text = decoded(bytes)
+  if (text !== null && !text.includes(NUL)) return text
+  const line = text === null ? firstBadLine(bytes) : lineBreaks(text, 0, text.indexOf(NUL)) + 1
+  throw new UsageError(
+    `${name} is not UTF-8 text: the first byte that cannot be read is on line ${line}`,
+    "save it as UTF-8; `iconv -f latin1 -t utf-8` makes that of Latin-1",
+  )
+}
+
+function decoded(bytes: Uint8Array): string | null {
+  try {
+    // Without ignoreBOM the decoder takes a byte-order mark away.
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes)
+  } catch {
+    return null
+  }
+}
+
+function firstBadLine(bytes: Uint8Array): number {
+  let line = 1
+  for (let start = 0; start < bytes.length; line++) {
+    let end = start
+    while (end < bytes.length && bytes[end] !== LF && bytes[end] !== CR) end++
+    if (decoded(bytes.subarray(start, end)) === null) break
+    start = end + (bytes[end] === CR && bytes[end + 1] === LF ? 2 : 1)
+  }
+  return line
+}
