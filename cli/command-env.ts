@@ -47,6 +47,8 @@ export type ProcessEnv = {
   readonly sleep: (milliseconds: number) => Promise<void>
   /** Calls `handle` for each SIGTERM, SIGINT and SIGHUP that comes. */
   readonly untilSignal: (handle: (signal: "SIGTERM" | "SIGINT" | "SIGHUP") => void) => void
+  /** Calls `tell` when SIGTERM, SIGINT or SIGHUP ends the process, which it does all the same. */
+  readonly beforeKilled: (tell: (signal: "SIGTERM" | "SIGINT" | "SIGHUP") => void) => void
   readonly exitNow: (code: number) => void
   /** Calls `handle` with what nobody has caught, which then does not end the process by itself. */
   readonly untilFault: (handle: (error: unknown) => void) => void

@@ -66,6 +66,15 @@ let code = await run(process.argv.slice(2), {
   untilSignal: (handle) => {
     for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => handle(signal))
   },
+  beforeKilled: (tell) => {
+    for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
+      // Without its listener the second one does what the first would have done.
+      process.once(signal, () => {
+        tell(signal)
+        process.kill(process.pid, signal)
+      })
+    }
+  },
   exitNow: (code) => process.exit(code),
   untilFault,
   openTerminal: () => {

@@ -79,7 +79,12 @@ export function readBulk(bytes: Uint8Array, options: ReadOptions): BulkLines {
       wide ? "add --force if you mean networks that wide" : undefined,
     )
   }
-  if (rows === 0) throw new UsageError(`${options.name} holds no entry`)
+  if (rows === 0) {
+    throw new UsageError(
+      `${options.name} holds no entry, and nothing was changed`,
+      "an import never empties the lists: remove entries with `ipgate deny`",
+    )
+  }
   return { lines: lines.bytes(), count: rows, places }
 }
 

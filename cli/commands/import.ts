@@ -27,6 +27,9 @@ type Options = {
 /** Bytes of a file. It is several times what a server takes of its entries at once. */
 const LARGEST_FILE = 256 * MEBIBYTE
 
+/** As the shell tells it. */
+const EXIT_OF_SIGNAL = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const
+
 /** What an administrator removes by hand; more looks like a file that is cut short. */
 const MAX_REMOVALS = 10
 
@@ -95,6 +98,8 @@ export function importCommand(env: CommandEnv): Command {
       if (env.options.offline !== true) mustFit(wanted.length, name, { isPruning: prune !== null })
       const { counts, lines } = await env.withGate(async (gate) => {
         if (options.dryRun) return compare(gate, wanted, now, prune !== null)
+        // Off-line an import that is killed is not made.
+        if (env.options.offline !== true) sayIfKilled(env, progress)
         const written = gate.import({ lines: wanted, prune }).catch((error) => {
           throw places.inFile(error)
         })
@@ -108,6 +113,19 @@ export function importCommand(env: CommandEnv): Command {
       }
       report(env, counts, lines, options.dryRun === true)
     })
+}
+
+/** From now on, whoever stops the command learns that the server goes on. */
+function sayIfKilled({ process, out }: CommandEnv, progress: Progress): void {
+  process.beforeKilled((signal) => {
+    progress.clear()
+    out.failure({
+      exitCode: EXIT_OF_SIGNAL[signal],
+      code: "failed",
+      message: `stopped by ${signal} before the server has answered`,
+      hint: "the change may still take effect: ask with `ipgate check` before you repeat it",
+    })
+  })
 }
 
 function removalsOf(text: string): number {

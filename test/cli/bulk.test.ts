@@ -203,7 +203,9 @@ throughBothGates((world) => {
       expect(await world().run(`import - --format ${format}`, { input })).toEqual({
         code: 2,
         out: "",
-        err: "ipgate: standard input holds no entry\n",
+        err:
+          "ipgate: standard input holds no entry, and nothing was changed\n" +
+          "  an import never empties the lists: remove entries with `ipgate deny`\n",
       })
     }
   })

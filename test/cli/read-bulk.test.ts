@@ -51,7 +51,11 @@ describe("a line ends at CR, LF or CRLF, whichever program wrote the file", () =
             )
             const good = found.filter((line) => line.startsWith("192"))
             const expected =
-              wrong.length > 0 ? bad(...wrong) : good.length > 0 ? good : "the file holds no entry"
+              wrong.length > 0
+                ? bad(...wrong)
+                : good.length > 0
+                  ? good
+                  : "the file holds no entry, and nothing was changed"
             expect(read(format, whole)).toEqual(expected)
           },
         ),

@@ -106,6 +106,7 @@ export class CliMachine {
       isSocket: () => false,
       sleep: async (milliseconds) => this.clock.advance(milliseconds),
       untilSignal: () => {},
+      beforeKilled: () => {},
       untilUnwritable: () => {},
       untilFault: () => {},
       exitNow: (code) => {
