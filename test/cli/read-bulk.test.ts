@@ -141,6 +141,7 @@ describe("every bad line of a CSV is named", () => {
     ["ip,ttl,TTL", "ttl is there twice"],
     ["ip, IP", "ip is there twice"],
     ["ip,note", '"note" is none'],
+    ["ip,expire", '"expire" is none; did you mean expires?'],
     ["ttl", "there is no ip"],
   ])("the header %s is refused", (header, reason) => {
     expect(read("csv", `${header}\n192.0.2.1,,\n`)).toBe(
