@@ -1,7 +1,7 @@
 // How much of imports may be in memory at once: each waits for the database with all of its text.
 
 import { GateError } from "../core/errors.ts"
-import { LARGEST_IMPORT } from "./request-body.ts"
+import { LARGEST_IMPORT } from "../wire/largest-import.ts"
 
 /** Bytes of bodies: four of the largest. */
 const MOST = 4 * LARGEST_IMPORT

@@ -8,8 +8,6 @@ import { TokenEnded } from "./until-token-ends.ts"
 
 /** Bytes of a JSON body. */
 export const LARGEST_BODY = 64 * 1024
-/** Bytes of an import: more than a million IPv6 networks with their text. */
-export const LARGEST_IMPORT = 64 * 1024 * 1024
 
 /** Bytes that are made ready for a body of unknown length; they double when they are full. */
 const FIRST_CHUNKS = 16 * 1024

@@ -1,14 +1,9 @@
-// What a client knows of the bound of an import is what a server takes, and what docs/commands.md says fits into it.
+// What docs/commands.md says fits into one import.
 
 import { expect, test } from "bun:test"
 import { LONGEST_TTL_SECONDS } from "../../src/core/entry.ts"
 import { formatEntryLine, type Lifetime } from "../../src/core/entry-line.ts"
-import * as server from "../../src/http/request-body.ts"
 import { LARGEST_IMPORT } from "../../src/wire/largest-import.ts"
-
-test("client and server have the same bound for an import", () => {
-  expect(LARGEST_IMPORT).toBe(server.LARGEST_IMPORT)
-})
 
 test.each<[number, Lifetime]>([
   [1_000_000, { seconds: LONGEST_TTL_SECONDS }],
