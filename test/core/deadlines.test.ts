@@ -71,6 +71,7 @@ describe("what is due", () => {
     deadlines.set(0, 5)
     deadlines.set(1, Number.NaN)
     deadlines.set(2, 4)
+    expect([deadlines.get(1), deadlines.isAnyDue(0)]).toEqual([Number.NEGATIVE_INFINITY, true])
     expect([dueAt(deadlines, 0), dueAt(deadlines, 4), dueAt(deadlines, 5)]).toEqual([[1], [1, 2], [0, 1, 2]])
   })
 })

@@ -72,6 +72,18 @@ describe(
       expect(grants.activeCount()).toBe(0)
     })
 
+    test("more that are recorded than were counted make the number of the others no larger", () => {
+      const { clock, grants, add } = setup()
+      const places = Array.from({ length: 10_000 }, () => add(1))
+      places.push(add(2), add(2))
+      add(HOUR)
+      clock.advance(1)
+      expect(grants.activeCount()).toBe(3)
+      clock.advance(1)
+      for (const place of places) grants.remove(place)
+      expect(grants.activeCount()).toBe(1)
+    })
+
     test("a wall clock that is set back lengthens nothing", () => {
       const { clock, grants, add } = setup()
       const place = add(HOUR)
@@ -80,6 +92,16 @@ describe(
       expect([grants.isActive(place), grants.activeCount()]).toEqual([true, 1])
       clock.advance(1)
       expect([grants.isActive(place), grants.activeCount(), grants.ended(9).length]).toEqual([false, 0, 1])
+    })
+
+    test("one that was seen to have ended never becomes active again, though the wall clock is set back after that", () => {
+      const { clock, grants, add } = setup()
+      const [seen, unseen] = [add(HOUR), add(2 * HOUR)]
+      clock.stepWall(HOUR)
+      expect(grants.ended(9)).toHaveLength(1)
+      clock.stepWall(-HOUR)
+      expect([grants.isActive(seen), grants.isActive(unseen), grants.activeCount()]).toEqual([false, true, 1])
+      expect(grants.ended(9).map(({ network }) => String(network))).toEqual(["0.0.0.0"])
     })
 
     test("the distance is counted from the moment at which the grant was learned, also if it is taken in later", () => {

@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test"
 import { Allowlist } from "../../src/core/allowlist.ts"
 import type { Change, Outcome } from "../../src/core/change.ts"
 import { EndedEntries } from "../../src/core/ended-entries.ts"
-import { addChunk, applyCommitted, applyImported } from "../../src/gate/apply.ts"
+import { addChunk, applyCommitted, applyImported, applyLateImport } from "../../src/gate/apply.ts"
 import { entryKey } from "../../src/store/entry-key.ts"
 import type { SnapshotChunk } from "../../src/store/snapshot.ts"
 import { TemporaryLines } from "../../src/store/temporary-lines.ts"
@@ -86,6 +86,35 @@ describe("a commit", () => {
     ] as const
     expect(after([grant], renewed, 60_000)).toBe(true)
   })
+
+  test("is told with the ids of its rows: what had no effect has none, also in front of what had one", () => {
+    const changes = [add, grant, remove, revoke]
+    const outcomes = ["conflict", "added", "absent", "removed"] as const
+    const allowlist = new Allowlist(new FakeClock(NOW))
+    const committed = { before: 10, after: 12, outcomes }
+    const events = applyCommitted(allowlist, new EndedEntries(), changes, committed)
+    expect(events.map((event) => event.kind === "change" && [event.id, event.record.action])).toEqual([
+      [11, "add_temp"],
+      [12, "delete_temp"],
+    ])
+  })
+
+  test("of what is added or replaced is not remembered as an end; of what is removed it is", () => {
+    const ended = new EndedEntries()
+    const lastEnd = () => ended.lastCovering(address(IP), NOW)
+    const commit = (change: Change, outcome: Outcome) =>
+      applyCommitted(new Allowlist(new FakeClock(NOW)), ended, [change], {
+        before: 0,
+        after: 1,
+        outcomes: [outcome],
+      })
+    commit(add, "added")
+    commit(grant, "added")
+    commit(grant, "replaced")
+    expect(lastEnd()).toBeNull()
+    commit(remove, "removed")
+    expect(lastEnd()).toEqual({ list: "perm", ip: IP, endedAt: NOW, how: "removed" })
+  })
 })
 
 describe("an import", () => {
@@ -147,6 +176,27 @@ describe("an import", () => {
     await applyImported(allowlist, { present: [], absent: [permanentChunk(ips)] })
     expect(allowlist.permanentCount).toBe(0)
   })
+})
+
+test("an import whose caller has given up holds at once, what it adds and what it takes off", () => {
+  const allowlist = new Allowlist(new FakeClock(NOW))
+  for (const ip of ["10.0.0.0/8", "11.0.0.0/8"]) allowlist.addPermanent(network(ip))
+  const events = applyLateImport(allowlist, {
+    added: 2,
+    replaced: 0,
+    unchanged: 1,
+    removed: 1,
+    duplicates: 0,
+    ended: 0,
+    before: 3,
+    after: 6,
+    present: [permanentChunk(["11.0.0.0/8", "12.0.0.0/8"]), ...temporary([IP], NOW + 1000)],
+    absent: [permanentChunk(["10.0.0.0/8"])],
+  })
+  expect(events).toEqual([{ kind: "reload", id: 6 }])
+  const asked = ["10.0.0.1", "11.0.0.1", "12.0.0.1", IP]
+  expect(asked.map((ip) => allowlist.allows(address(ip)))).toEqual([false, true, true, true])
+  expect([allowlist.permanentCount, allowlist.temporaryCount]).toEqual([2, 1])
 })
 
 test("records that are no network are counted, and change nothing", () => {

@@ -61,6 +61,19 @@ test("a follower that does not read is dropped; the others are not", async () =>
   expect(await slow.next(LONG)).toBeNull()
 })
 
+test("a follower that left, or was dropped, is not registered any more, and nothing waits for it", async () => {
+  const feed = new ChangeFeed()
+  const followers: Set<unknown> = Reflect.get(feed, "followers")
+  const [left, slow, staying] = [feed.follow(), feed.follow(), feed.follow()]
+  feed.publish(events(1))
+  left.leave()
+  expect(followers.size).toBe(2)
+  await staying.next(LONG)
+  feed.publish(events(...Array.from({ length: 10_000 }, (_, i) => i + 2)))
+  expect(followers.size).toBe(1)
+  expect([left, slow].map((follower) => Reflect.get(follower, "queue"))).toEqual([[], []])
+})
+
 test("knows the id of the newest event", () => {
   const feed = new ChangeFeed()
   feed.startAt(7)

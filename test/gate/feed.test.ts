@@ -6,6 +6,7 @@ import { assembleWritePath, type WritePath } from "../../src/app/write-path.ts"
 import type { FeedEvent, FeedFilter, FeedStart } from "../../src/core/feed.ts"
 import { ChangeFeed } from "../../src/gate/change-feed.ts"
 import { Sweeper } from "../../src/gate/sweeper.ts"
+import type { Connection } from "../../src/store/connection.ts"
 import { LibsqlStore } from "../../src/store/libsql-store.ts"
 import type { Store } from "../../src/store/store.ts"
 import { ThreadStore } from "../../src/store/thread-store.ts"
@@ -230,6 +231,25 @@ describe("LocalGate.follow", () => {
     expect((await reader({ after: 10 }).untilAt())[0]).toBe("11 add_perm 10.1.0.10")
   })
 
+  test("tells an import of 1,000 rows row by row, and a larger one as a reason to read the lists again", async () => {
+    const { untilAt, take, stop } = reader({ tail: 0 })
+    await untilAt()
+    await importMany(1_000, "172.16")
+    const rows = await take(1_000)
+    expect([rows[0], rows.at(-1)]).toEqual(["1 add_perm 172.16.0.0", "1000 add_perm 172.16.3.231"])
+    await importMany(1_001, "172.17")
+    expect(await take(1)).toEqual(["reload 2001"])
+    stop.abort()
+  })
+
+  test("asks to read the lists again when nothing is left of the log", async () => {
+    for (const ip of ["10.0.0.1", "10.0.0.2"]) await add(ip)
+    const connection: Connection = Reflect.get(store, "opened")
+    connection.execute("DELETE FROM audit")
+    for (const after of [0, 1]) expect(await reader({ after }).untilAt()).toEqual(["reload 2", "at 2"])
+    expect(await reader({ after: 2 }).untilAt()).toEqual(["at 2"])
+  })
+
   test("asks to read the lists again for an id that this log never had", async () => {
     await add("10.0.0.1")
     expect(await reader({ after: 7 }).untilAt()).toEqual(["reload 1", "at 1"])
@@ -247,6 +267,25 @@ describe("LocalGate.follow", () => {
     const last = stays.next()
     write.feed.close()
     expect(await last).toBeNull()
+  })
+
+  test("keeps nothing of a reader who has gone, however he went", async () => {
+    const followers: Set<unknown> = Reflect.get(write.feed, "followers")
+    const aborts = reader({ tail: 0 })
+    await aborts.untilAt()
+    const leaves = reader({ tail: 0 })
+    await leaves.untilAt()
+    expect(followers.size).toBe(2)
+    await leaves.stream.return(undefined)
+    expect(followers.size).toBe(1)
+    aborts.stop.abort()
+    expect(followers.size).toBe(0)
+    expect(await aborts.next()).toBeNull()
+
+    const fails = reader({ after: 0 })
+    await store.close()
+    await expect(fails.next()).rejects.toThrow("the database is not open")
+    expect(followers.size).toBe(0)
   })
 
   test("ends at once for a reader who has gone before it began", async () => {

@@ -1,12 +1,13 @@
 // The named tokens while the database does not do what it should: a revocation bites all the same.
 
-import { afterEach, beforeEach, describe, expect, test } from "bun:test"
+import { afterEach, beforeEach, describe, expect, jest, test } from "bun:test"
 import { loadAllowlist } from "../../src/app/load-allowlist.ts"
 import { assembleWritePath, type WritePath } from "../../src/app/write-path.ts"
 import type { Change } from "../../src/core/change.ts"
 import { GateError } from "../../src/core/errors.ts"
 import { OFFLINE, TOKEN_FILE } from "../../src/core/principal.ts"
 import { type StoredToken, TOKEN_SCOPES, type TokenRequest, type TokenUse } from "../../src/core/token.ts"
+import { TokenUpkeep } from "../../src/gate/token-upkeep.ts"
 import { LibsqlStore } from "../../src/store/libsql-store.ts"
 import type { Committed } from "../../src/store/store.ts"
 import type { Revoked } from "../../src/store/token-store.ts"
@@ -110,6 +111,19 @@ describe("whoever may not do everything", () => {
   )
 })
 
+test("a revoked token stops counting at once, while the database has not even been asked", async () => {
+  const { secret } = await path.tokens.create(READ)
+  const { promise: over, resolve: end } = Promise.withResolvers<void>()
+  const before = path.queue.exclusive(() => over)
+  const revoked = path.tokens.revoke("ci")
+  expect(counts(secret)).toBe(false)
+  expect(await store.tokens()).toMatchObject([{ name: "ci", revokedAt: null }])
+  end()
+  await before
+  expect(await revoked).toBe("revoked")
+  expect(counts(secret)).toBe(false)
+})
+
 describe("a revocation that cannot be written", () => {
   test.each(["refuses", "late"] as const)(
     "(the database %s) holds until the next start, and says so",
@@ -150,6 +164,15 @@ describe("a token that cannot be written", () => {
     expect(counts(secret)).toBe(true)
   })
 
+  test("makes the database not well, as any change does", async () => {
+    store.fault = "refuses"
+    await path.tokens.create(READ).catch(() => {})
+    expect(path.health.ok).toBe(false)
+    store.fault = "none"
+    await path.tokens.create(READ)
+    expect(path.health.ok).toBe(true)
+  })
+
   test("and was, after all, is in the list and can be revoked; nobody knows its secret", async () => {
     store.fault = "late"
     await expect(path.tokens.create(READ)).rejects.toThrow("did not answer")
@@ -163,6 +186,10 @@ describe("a token that cannot be written", () => {
     clock.stepWall(Date.UTC(9999, 11, 31) - clock.wall())
     const request = { ...READ, lifetimeSeconds: 315_360_000 }
     await expect(path.tokens.create(request)).rejects.toThrow("the clock of this machine is wrong")
+    clock.stepWall(-1 - clock.wall())
+    await expect(path.tokens.create(READ)).rejects.toThrow("the clock of this machine is wrong")
+    clock.stepWall(1)
+    expect((await path.tokens.create(READ)).token.createdAt).toBe(0)
   })
 })
 
@@ -209,6 +236,36 @@ test("the last uses go to the database together, once, and again if that fails",
     clock.wall(),
     null,
   ])
+})
+
+test("the last uses are written once a minute, from start to stop, and once more at the end", async () => {
+  const { secret } = await path.tokens.create(READ)
+  const upkeep = new TokenUpkeep(path.tokens, path.book)
+  const use = () => {
+    clock.advance(1000)
+    counts(secret)
+    return [{ name: "ci", at: clock.wall() }]
+  }
+  jest.useFakeTimers()
+  try {
+    upkeep.start()
+    const first = use()
+    jest.advanceTimersByTime(59_999)
+    expect(store.savedUses).toEqual([])
+    jest.advanceTimersByTime(1)
+    expect(store.savedUses).toEqual([first])
+    const second = use()
+    jest.advanceTimersByTime(60_000)
+    expect(store.savedUses).toEqual([first, second])
+    const last = use()
+    await upkeep.stop()
+    expect(store.savedUses).toEqual([first, second, last])
+    use()
+    jest.advanceTimersByTime(120_000)
+    expect(store.savedUses).toHaveLength(3)
+  } finally {
+    jest.useRealTimers()
+  }
 })
 
 test("a secret is 256 random bits behind a prefix that a scanner can look for", () => {

@@ -62,6 +62,7 @@ test("a ninth is refused, until a reader has all of his or leaves", async () => 
   // The reader of the second one leaves; its place is free when the database is done with it.
   await begun[1]
   const left = eight[1]?.return(undefined)
+  await Bun.sleep(0)
   expect(await busy(database.read(reads, "tenth"))).toBe("busy")
   database.answers[1]?.()
   await left
@@ -72,6 +73,26 @@ test("a ninth is refused, until a reader has all of his or leaves", async () => 
     database.answers[i]?.()
   }
   expect([(await late).value, (await last).value]).toEqual(["ninth", "tenth"])
+})
+
+test("a failure that comes when the reader has left is told to nobody, and frees the place", async () => {
+  const [reads, database] = [new LongReads(), new Asked()]
+  const unhandled: unknown[] = []
+  const onUnhandled = (cause: unknown) => unhandled.push(cause)
+  process.on("unhandledRejection", onUnhandled)
+  try {
+    for (let i = 0; i < 9; i++) {
+      const one = database.read(reads, "read")
+      expect((await one.next()).value).toBe("read")
+      const left = one.return(undefined)
+      database.answers[i]?.(new Error("the disk is gone"))
+      await left
+    }
+    await Bun.sleep(0)
+    expect(unhandled).toEqual([])
+  } finally {
+    process.off("unhandledRejection", onUnhandled)
+  }
 })
 
 test("one that nobody begins to read takes no place", async () => {

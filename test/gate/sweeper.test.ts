@@ -70,6 +70,16 @@ describe("a sweep", () => {
     expect(await bench.temporaryRows()).toEqual([])
   })
 
+  test("records the oldest end first", async () => {
+    const bench = await open()
+    const seconds = [10, 50, 20, 60, 70, 30, 40]
+    for (const [i, ttl] of seconds.entries()) await bench.grant(ip(i), ttl)
+    bench.clock.advance(70_000)
+    await bench.sweeper.sweep()
+    const moments = expiries(await bench.log()).map((line) => Number(line.split(" ")[2]) / 1000)
+    expect(moments).toEqual([10, 20, 30, 40, 50, 60, 70])
+  })
+
   test("does nothing while nothing has ended", async () => {
     const bench = await open()
     await bench.grant("192.0.2.1", 60)
@@ -125,6 +135,21 @@ describe("a sweep", () => {
     bench.unlock()
     await bench.sweeper.sweep()
     expect(expiries(await bench.log())).toEqual(["expire_temp 192.0.2.1 60000"])
+    expect(await bench.temporaryRows()).toEqual([])
+  })
+
+  test("that the database refuses has still seen the end: a clock that is set back then lets nobody in again", async () => {
+    const bench = await open()
+    await bench.grant("192.0.2.1", 60)
+    bench.clock.stepWall(60_000)
+    bench.shut()
+    const swept = bench.sweeper.sweep()
+    bench.pass(new GateError("failed", "the disk is full"))
+    await swept
+    bench.clock.stepWall(-60_000)
+    expect(bench.allowed("192.0.2.1")).toBe(false)
+    bench.unlock()
+    await bench.sweeper.sweep()
     expect(await bench.temporaryRows()).toEqual([])
   })
 
@@ -323,4 +348,6 @@ test("sweeps again and again from start to stop", async () => {
   jest.advanceTimersByTime(10_000)
   await bench.gate.removePermanent(network("::1"))
   expect(await bench.temporaryRows()).toEqual(["192.0.2.3 120000"])
+  // A timer that went on would keep the process from its end.
+  expect(jest.getTimerCount()).toBe(0)
 })
