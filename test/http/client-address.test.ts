@@ -99,6 +99,20 @@ describe(
   },
 )
 
+test("who was trusted is believed no more when others take its place, at the very next request", () => {
+  const clients = new ClientAddresses(DEFAULT_TRUSTED_PROXIES, "X-Real-IP")
+  const peers: readonly Peer[] = ["127.0.0.1", "unix"]
+  expect([...peers.map((peer) => clients.trusts(peer)), clients.trustsLoopback]).toEqual([true, true, true])
+  clients.replace(trusting(), "X-Real-IP")
+  expect([...peers.map((peer) => clients.trusts(peer)), clients.trustsLoopback]).toEqual([
+    false,
+    false,
+    false,
+  ])
+  clients.replace(DEFAULT_TRUSTED_PROXIES, "X-Real-IP")
+  expect([...peers.map((peer) => clients.trusts(peer)), clients.trustsLoopback]).toEqual([true, true, true])
+})
+
 describe("X-Real-IP", () => {
   test.each([
     ["203.0.113.9", "203.0.113.9"],

@@ -57,6 +57,17 @@ describe("the delay", () => {
   })
 })
 
+describe("a sender that keeps on", () => {
+  test("keeps its delay, however many others come and go meanwhile", () => {
+    const senders = new FailedSenders(new FakeClock())
+    delays(senders, 20)
+    for (let i = 0; i < 2_048; i++) {
+      senders.delayAfterFailure(address(`10.0.${i >> 8}.${i & 255}`))
+      if (i % 512 === 511) expect(delays(senders, 1)).toEqual([1000])
+    }
+  })
+})
+
 describe("the answer", () => {
   test("is held for as long, and only so many at once", async () => {
     const waiting: Array<{ milliseconds: number; wake: () => void }> = []

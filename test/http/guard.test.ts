@@ -203,6 +203,27 @@ describe(
       }
     })
 
+    test("each decision that throws is told of, and nothing else is", async () => {
+      let told = 0
+      const decisionFailed = () => {
+        told++
+      }
+      for (const [line, status, more] of [
+        ["GET /auth", 500, 1],
+        ["GET /authz", 403, 1],
+        ["POST /authz/x", 403, 1],
+        ["GET /status", 500, 0],
+      ] as const) {
+        told = 0
+        expect(await statuses({ decisionFailed }, [line])).toEqual([status])
+        expect([line, told]).toEqual([line, more])
+      }
+      expect(await statuses({ decide: () => true, decisionFailed }, ["GET /auth"], ["GET /authz"])).toEqual([
+        204, 200,
+      ])
+      expect(told).toBe(0)
+    })
+
     test("even the log throws: the same", async () => {
       expect(await statuses({ log: broken }, ...EVERY)).toEqual([500, 403, 403, 500, 500, 500])
     })

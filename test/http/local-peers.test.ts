@@ -11,11 +11,21 @@ import { DEFAULT_TRUSTED_PROXIES } from "../support/trusted-proxies.ts"
 const MODULE = join(import.meta.dir, "../../src/http/local-peers.ts")
 
 /** Asks in a network of its own, whose settings are nobody else's. */
-function inOwnNetwork(before: string): string {
+function inOwnNetwork(before: string, ...namespaces: readonly string[]): string {
   const question = `import { onlyLocalPeers } from ${JSON.stringify(MODULE)}
     console.log(onlyLocalPeers({ kind: "tcp", hostname: "127.0.0.1", port: 1 }))`
   const command = `${before}; exec "$0" -e "$1"`
-  const args = ["unshare", "--net", "--map-root-user", "sh", "-c", command, process.execPath, question]
+  const args = [
+    "unshare",
+    "--net",
+    ...namespaces,
+    "--map-root-user",
+    "sh",
+    "-c",
+    command,
+    process.execPath,
+    question,
+  ]
   const { stdout, stderr } = Bun.spawnSync(args, { stdin: "ignore" })
   return `${stdout}${stderr}`.trim()
 }
@@ -39,6 +49,10 @@ describe("a listener that only this machine can reach", () => {
   test("not where an interface routes packets from outside to loopback", () => {
     expect(inOwnNetwork("echo 1 > /proc/sys/net/ipv4/conf/lo/route_localnet")).toBe("false")
   })
+})
+
+test("a listener of which that cannot be found out passes for one that others can reach", () => {
+  expect(inOwnNetwork("mount -t tmpfs none /proc/sys", "--mount")).toBe("false")
 })
 
 describe("whether every peer of this machine is trusted", () => {

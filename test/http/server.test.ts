@@ -140,6 +140,26 @@ describe("on a unix socket", () => {
     }
   })
 
+  test("others have none either between its birth and its mode, and files are made as before", () => {
+    const before = process.umask(0o022)
+    const address = socketAt("gate.sock")
+    const { serve } = Bun
+    const modesAtBirth: number[] = []
+    const spy = spyOn(Bun, "serve").mockImplementation(((options: Parameters<typeof serve>[0]) => {
+      const server = serve(options)
+      modesAtBirth.push(statSync(address.path).mode & 0o777)
+      return server
+    }) as typeof serve)
+    try {
+      start(address)
+      expect(modesAtBirth).toEqual([0o600])
+      expect(process.umask()).toBe(0o022)
+    } finally {
+      spy.mockRestore()
+      process.umask(before)
+    }
+  })
+
   test("the socket of a server that was killed is replaced", async () => {
     const address = socketAt("gate.sock")
     const child = Bun.spawn(

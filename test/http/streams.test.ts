@@ -1,9 +1,22 @@
 // What the API takes and gives beside single entries: bulks, the feed of changes, and who was refused.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test"
+import type { Gate } from "../../src/core/gate.ts"
+import type { TokenRegistry } from "../../src/core/token.ts"
+import { LongReads } from "../../src/gate/long-reads.ts"
+import { BearerTokens } from "../../src/http/bearer.ts"
+import { ClientAddresses } from "../../src/http/client-address.ts"
+import { FailedSenders } from "../../src/http/failed-senders.ts"
+import { ImportSpace } from "../../src/http/import-space.ts"
+import { routes } from "../../src/http/routes.ts"
+import { listen } from "../../src/http/server.ts"
+import { formatListenAddress } from "../../src/listen-address.ts"
+import { LARGEST_IMPORT } from "../../src/wire/largest-import.ts"
 import { FakeClock } from "../support/fake-clock.ts"
+import { lineLog } from "../support/line-log.ts"
 import { allBytes, ask, headerOf, RawConnection, requestText } from "../support/raw-http.ts"
-import { type AuditRow, type RunningServer, runServer, TOKEN } from "../support/running-server.ts"
+import { ANY_PORT, type AuditRow, type RunningServer, runServer, TOKEN } from "../support/running-server.ts"
+import { DEFAULT_TRUSTED_PROXIES } from "../support/trusted-proxies.ts"
 
 const IMPORT = "/api/whitelist/import"
 const EXPORT = "/api/whitelist/export"
@@ -94,6 +107,49 @@ describe("import and export", () => {
     expect((await server.lists()).permanent).toEqual(["192.0.2.9"])
   })
 
+  test.each([EXPORT, "/api/backup"])(
+    "a client that leaves %s midway gives its place to the next one",
+    async (path) => {
+      const reads = new LongReads()
+      let closed = Promise.withResolvers<void>()
+      async function* pieces() {
+        try {
+          for (;;) yield new Uint8Array(64 * 1024)
+        } finally {
+          closed.resolve()
+        }
+      }
+      const endless = () => reads.begin(pieces)
+      const listener = listen(
+        ANY_PORT,
+        routes({
+          decide: () => false,
+          clients: new ClientAddresses(DEFAULT_TRUSTED_PROXIES, "X-Real-IP"),
+          tokens: new BearerTokens([TOKEN]),
+          failures: new FailedSenders(clock),
+          registry: { as: () => ({}) as TokenRegistry },
+          gateFor: () => ({ export: endless, backup: endless }) as unknown as Gate,
+          log: lineLog(() => {}, clock),
+        }),
+      )
+      try {
+        for (let i = 0; i < 10; i++) {
+          const leave = new AbortController()
+          const answer = await fetch(`http://${formatListenAddress(listener.address)}${path}`, {
+            headers: { Authorization: `Bearer ${TOKEN}` },
+            signal: leave.signal,
+          })
+          expect([i, answer.status]).toEqual([i, 200])
+          leave.abort()
+          await closed.promise
+          closed = Promise.withResolvers()
+        }
+      } finally {
+        await listener.stop()
+      }
+    },
+  )
+
   test("of nothing", async () => {
     const before = await server.audit()
     const answer = await server.api("POST", IMPORT, "")
@@ -180,6 +236,36 @@ describe("import and export", () => {
       const text = requestText(`POST ${path}`, [BEARER, "Content-Length: 65537"])
       expect((await ask(server.address, text)).status).toBe(413)
     }
+  })
+})
+
+describe("the room for imports", () => {
+  /** A request that announces so many bytes, or with `null` sends them in chunks. */
+  const announcing = (bytes: number | null) =>
+    new Request("http://gate.test/", {
+      method: "POST",
+      headers: bytes === null ? {} : { "Content-Length": String(bytes) },
+    })
+  const BUSY = "too many large imports are under way already; try again later"
+
+  test("a body that does not say how long it is counts as the largest", () => {
+    const space = new ImportSpace()
+    const [first, ..._others] = [1, 2, 3, 4].map(() => space.take(announcing(null)))
+    expect(() => space.take(announcing(null))).toThrow(BUSY)
+    expect(() => space.take(announcing(1))).toThrow(BUSY)
+    first?.[Symbol.dispose]()
+    space.take(announcing(null))
+    expect(() => space.take(announcing(null))).toThrow(BUSY)
+  })
+
+  test("is taken to its last byte, and no further", () => {
+    const space = new ImportSpace()
+    for (const bytes of [LARGEST_IMPORT, LARGEST_IMPORT, LARGEST_IMPORT, LARGEST_IMPORT - 1])
+      space.take(announcing(bytes))
+    expect(() => space.take(announcing(2))).toThrow(BUSY)
+    space.take(announcing(0))
+    space.take(announcing(1))
+    expect(() => space.take(announcing(1))).toThrow(BUSY)
   })
 })
 

@@ -1,13 +1,16 @@
 // What a token has open when it ends: a download breaks off, and does not end as if it were whole.
 
-import { expect, test } from "bun:test"
+import { describe, expect, test } from "bun:test"
+import { Credential } from "../../src/core/credential.ts"
 import type { Gate } from "../../src/core/gate.ts"
+import { TOKEN_FILE } from "../../src/core/principal.ts"
 import type { TokenRegistry } from "../../src/core/token.ts"
 import { BearerTokens } from "../../src/http/bearer.ts"
 import { ClientAddresses } from "../../src/http/client-address.ts"
 import { FailedSenders } from "../../src/http/failed-senders.ts"
 import { routes } from "../../src/http/routes.ts"
 import { listen } from "../../src/http/server.ts"
+import { untilTokenEnds } from "../../src/http/until-token-ends.ts"
 import { FakeClock } from "../support/fake-clock.ts"
 import { lineLog } from "../support/line-log.ts"
 import { ANY_PORT, TOKEN } from "../support/running-server.ts"
@@ -66,4 +69,56 @@ test.each([
   } finally {
     await listener.stop()
   }
+})
+
+describe("a stream that is followed", () => {
+  /** One item, and then the others when a test wants them; `signals` are those that were handed in. */
+  function followed(credential: Credential, client: AbortSignal) {
+    const signals: AbortSignal[] = []
+    const stream = untilTokenEnds(credential, client, async function* (signal) {
+      signals.push(signal)
+      yield "first"
+      if (!signal.aborted) yield "second"
+    })
+    return { stream, signals }
+  }
+
+  const aborted = (signals: readonly AbortSignal[]) => signals.map((signal) => signal.aborted)
+
+  test("ends with the token, and when the client goes away", async () => {
+    for (const end of [
+      (credential: Credential) => credential.end(),
+      (_: Credential, client: AbortController) => client.abort(),
+    ]) {
+      const [credential, client] = [new Credential(TOKEN_FILE), new AbortController()]
+      const { stream, signals } = followed(credential, client.signal)
+      expect(await stream.next()).toEqual({ done: false, value: "first" })
+      expect(aborted(signals)).toEqual([false])
+      end(credential, client)
+      expect(aborted(signals)).toEqual([true])
+      expect((await stream.next()).done).toBe(true)
+    }
+  })
+
+  test("has ended from its beginning for a client that has gone before", async () => {
+    const { stream, signals } = followed(new Credential(TOKEN_FILE), AbortSignal.abort())
+    await stream.next()
+    expect(aborted(signals)).toEqual([true])
+  })
+
+  test("that is over is forgotten by the token and by the client", async () => {
+    for (const leave of [
+      (stream: AsyncGenerator<string>) => stream.return(undefined),
+      (stream: AsyncGenerator<string>) => Array.fromAsync(stream),
+    ]) {
+      const [credential, client] = [new Credential(TOKEN_FILE), new AbortController()]
+      const { stream, signals } = followed(credential, client.signal)
+      await stream.next()
+      await leave(stream)
+      client.abort()
+      expect(aborted(signals)).toEqual([false])
+      credential.end()
+      expect(aborted(signals)).toEqual([false])
+    }
+  })
 })

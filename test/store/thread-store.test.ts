@@ -1,12 +1,14 @@
 // What the thread adds to the store: deadlines, late answers, a main thread that is never held up, and loss.
 
-import { afterEach, describe, expect, test } from "bun:test"
+import { afterEach, describe, expect, jest, test } from "bun:test"
 import { readdirSync } from "node:fs"
 import { basename, dirname } from "node:path"
 import { loadAllowlist } from "../../src/app/load-allowlist.ts"
 import { assembleWritePath } from "../../src/app/write-path.ts"
 import type { Change } from "../../src/core/change.ts"
+import { GateError } from "../../src/core/errors.ts"
 import { keySize } from "../../src/store/entry-key.ts"
+import { PendingCalls } from "../../src/store/pending-calls.ts"
 import type { Committed } from "../../src/store/store.ts"
 import { ThreadStore, type ThreadStoreOptions } from "../../src/store/thread-store.ts"
 import { fault } from "../faults/fault.ts"
@@ -256,6 +258,25 @@ test(SLOW_DATABASE, async () => {
   expect(turns).toBe(20)
   await commit
 }, 20_000)
+
+test("whoever is told that the thread is lost is told nothing after that, and no timer is left", () => {
+  jest.useFakeTimers()
+  try {
+    const calls = new PendingCalls()
+    const told: string[] = []
+    for (const name of ["first", "second"]) {
+      const reject = ({ message }: GateError) => void told.push(`${name}: ${message}`)
+      calls.add({ resolve() {}, reject, piece: undefined, late: undefined, deadline: 1_000, fromNow: true })
+    }
+    expect(jest.getTimerCount()).toBe(2)
+    calls.rejectAll(new GateError("unavailable", "lost"))
+    expect(jest.getTimerCount()).toBe(0)
+    jest.advanceTimersByTime(10_000)
+    expect(told).toEqual(["first: lost", "second: lost"])
+  } finally {
+    jest.useRealTimers()
+  }
+})
 
 describe("a thread that is lost", () => {
   const STOPPED = {
