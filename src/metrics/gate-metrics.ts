@@ -121,7 +121,7 @@ export function registerGateMetrics(registry: Registry, readings: GateReadings):
     "When the configuration was last read without a mistake, in seconds since 1970",
     () => readings.reloads.lastSuccessAt / 1000,
   )
-  gauge("ipgate_changes_waiting", "Changes that wait for the transaction before theirs", () =>
+  gauge("ipgate_changes_waiting", "Changes and imports that wait for the transaction before theirs", () =>
     readings.changesWaiting(),
   )
   gauge("ipgate_http_requests_in_flight", "Requests that are not answered yet", () =>

@@ -7,7 +7,7 @@ import type { Committed } from "./store.ts"
 
 /** Changes in one transaction: enough to share an fsync among many, few enough that nobody waits long behind them. */
 const LARGEST_GROUP = 256
-/** Changes that may wait. Beyond it the answer is an error at once, not memory that grows. */
+/** Changes and jobs that may wait. Beyond it the answer is an error at once, not memory that grows. */
 const LONGEST_QUEUE = 10_000
 /** Callers that are told before decisions get their turn again: about a fifth of a millisecond of answers. */
 const TOLD_AT_ONCE = 4
@@ -45,7 +45,7 @@ export class CommitQueue {
     private readonly sharesProcessor = false,
   ) {}
 
-  /** Changes that wait for the transaction before theirs. */
+  /** Changes that wait for the transaction before theirs; a job that waits for its turn counts as one. */
   get waitingChanges(): number {
     return this.length
   }
@@ -55,11 +55,7 @@ export class CommitQueue {
    * next to each other. If the transaction fails, every change in it fails, and this rejects with the store's error.
    */
   add(changes: readonly Change[]): Promise<Outcome[]> {
-    if (this.length + changes.length > LONGEST_QUEUE) {
-      return Promise.reject(
-        new GateError("unavailable", `${this.length} changes are waiting for the database; try again later`),
-      )
-    }
+    if (this.length + changes.length > LONGEST_QUEUE) return Promise.reject(this.full())
     return new Promise((resolve, reject) => {
       this.waiting.push({ changes, resolve, reject })
       this.length += changes.length
@@ -67,10 +63,15 @@ export class CommitQueue {
     })
   }
 
-  /** Runs a job in its turn: after every change that came before it, and before every one that comes after. */
+  /**
+   * Runs a job in its turn: after every change that came before it, and before every one that comes after. Rejects as
+   * `add` does if too many wait already.
+   */
   exclusive<T>(job: () => Promise<T>): Promise<T> {
+    if (this.length >= LONGEST_QUEUE) return Promise.reject(this.full())
     return new Promise((resolve, reject) => {
       this.waiting.push({ job: () => job().then(resolve, reject), reject })
+      this.length++
       if (!this.running) void this.run()
     })
   }
@@ -80,6 +81,7 @@ export class CommitQueue {
     for (let first = this.waiting[0]; first !== undefined; first = this.waiting[0]) {
       if ("job" in first) {
         this.waiting.shift()
+        this.length--
         await first.job()
         continue
       }
@@ -100,6 +102,13 @@ export class CommitQueue {
       }
     }
     this.running = false
+  }
+
+  private full(): GateError {
+    return new GateError(
+      "unavailable",
+      `${this.length} changes are waiting for the database; try again later`,
+    )
   }
 
   // A database that does not answer would let each waiting group wait for a deadline of its own.

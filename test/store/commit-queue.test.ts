@@ -310,6 +310,50 @@ test("a full queue refuses at once, and takes changes again when there is room",
   expect((await Promise.all(again)).flat().every((outcome) => outcome === "absent")).toBe(true)
 }, 20_000)
 
+describe("jobs that have the database for themselves", () => {
+  /** So many that the queue is full, behind a write that waits at the door; `ran` counts those that have had their turn. */
+  async function fullOfJobs() {
+    const it = await bench()
+    const first = it.add(addPermanent("192.0.2.1"))
+    let ran = 0
+    const job = () =>
+      it.queue
+        .exclusive(async () => {
+          ran++
+          if (ran % 2 === 0) throw new TypeError("a defect")
+        })
+        .then(() => "done", String)
+    const jobs = Array.from({ length: 10_000 }, job)
+    return { it, first, job, jobs, ran: () => ran }
+  }
+  const FULL = "10000 changes are waiting for the database; try again later"
+
+  test("count as a change each: a full queue refuses one more at once, and takes it when there is room", async () => {
+    const { it, first, job, jobs, ran } = await fullOfJobs()
+    expect(it.queue.waitingChanges).toBe(10_000)
+    expect(await job()).toBe(`GateError: ${FULL}`)
+    expect(await it.add(addPermanent("192.0.2.2"))).toBe(`unavailable: ${FULL}`)
+    expect(ran()).toBe(0)
+    it.passAll()
+    expect(await first).toEqual(["added"])
+    expect((await Promise.all(jobs)).slice(0, 2)).toEqual(["done", "TypeError: a defect"])
+    expect([ran(), it.queue.waitingChanges]).toEqual([10_000, 0])
+    expect(await job()).toBe("done")
+    expect(await it.add(addPermanent("192.0.2.2"))).toEqual(["added"])
+  })
+
+  test("are withdrawn with what waits, and leave room for as many", async () => {
+    const { it, first, job, jobs, ran } = await fullOfJobs()
+    it.pass(new GateError("unavailable", "no answer"))
+    expect(await first).toBe("unavailable: no answer")
+    for (const told of await Promise.all(jobs)) expect(told).toEndWith("was not written")
+    expect([ran(), it.queue.waitingChanges]).toEqual([0, 0])
+    it.passAll()
+    expect(new Set(await Promise.all(jobs.map(job)))).toEqual(new Set(["done", "TypeError: a defect"]))
+    expect(it.queue.waitingChanges).toBe(0)
+  })
+})
+
 /** Lets everything that is ready run. */
 async function settled(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve))
