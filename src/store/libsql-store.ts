@@ -224,16 +224,16 @@ export class LibsqlStore implements Store, TokenStore {
     this.inDoubt = true
     // Statements that nobody has finished would keep the old connection alive, and with it the lock.
     Bun.gc(true)
-    if (this.opened !== null) {
-      emptyLog(this.opened)
-      giveUpOwnership(this.opened)
-      this.opened = null
-    }
     try {
-      this.opened = takeOwnership(this.config.path, false)
-    } catch (cause) {
-      const { message } = openFailure(this.config.path, cause)
-      throw new GateError("failed", `database failure: ${message}`, { cause })
+      if (this.opened !== null) {
+        emptyLog(this.opened)
+        giveUpOwnership(this.opened)
+        this.opened = null
+      }
+      this.opened = this.takenAnew()
+    } finally {
+      // Also where that ends midway: what was written until then is our own, and no other program's.
+      this.files.remember()
     }
     const revision = revisionOf(this.connection)
     if (revision !== this.revision) {
@@ -244,8 +244,16 @@ export class LibsqlStore implements Store, TokenStore {
       )
       throw this.refusal
     }
-    this.files.remember()
     this.inDoubt = false
+  }
+
+  private takenAnew(): Connection {
+    try {
+      return takeOwnership(this.config.path, false)
+    } catch (cause) {
+      const { message } = openFailure(this.config.path, cause)
+      throw new GateError("failed", `database failure: ${message}`, { cause })
+    }
   }
 
   // One transaction: a process killed in the middle leaves the old schema whole.

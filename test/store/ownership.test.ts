@@ -1,9 +1,9 @@
 // One owner of the file: a second process is refused, a foreign or damaged file too, and neither changes a byte.
 
-import { afterEach, describe, expect, test } from "bun:test"
+import { afterEach, describe, expect, spyOn, test } from "bun:test"
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { createClient } from "@libsql/client/sqlite3"
-import { pragma } from "../../src/store/connection.ts"
+import { Connection, DatabaseError, pragma } from "../../src/store/connection.ts"
 import { createDatabaseFile } from "../../src/store/database-file.ts"
 import { entryKey } from "../../src/store/entry-key.ts"
 import { LibsqlStore } from "../../src/store/libsql-store.ts"
@@ -277,6 +277,15 @@ describe(REFUSED_FILES, () => {
     await expectRefused(files.map((path) => [path, DAMAGED]))
   })
 
+  test("a file whose pages contradict each other, though each row can be read", async () => {
+    const bytes = readFileSync(await database())
+    // SQLite's file format, 1.3: the number of free pages. A page too many would be handed out although it is in use.
+    const free = bytes.readUInt32BE(36)
+    const wrong = Buffer.from(bytes)
+    wrong.writeUInt32BE(free + 1, 36)
+    await expectRefused([[written(wrong), DAMAGED]])
+  })
+
   // SQLite's own check is not asked about the CHECKs of the large tables: all of them have to be asked about all the same.
   test("a file with a row that a CHECK of its table refuses, whichever CHECK", async () => {
     const keys = ["", "04", "0400000000", "04000000000000", "060000000000", "050000000000", "03ffffffffff"]
@@ -449,6 +458,137 @@ describe(REFUSED_FILES, () => {
     expect(statSync(`${path}-wal`).size).toBeGreaterThan(0)
     return path
   }
+})
+
+describe("after a change that leaves open what the disk holds", () => {
+  const connectionOf = (store: LibsqlStore): Connection => Reflect.get(store, "opened")
+
+  /** A store with one entry. */
+  async function one(path = newPath()): Promise<LibsqlStore> {
+    const made = new LibsqlStore({ path, auditRows: 1000 })
+    opened.push(made)
+    await made.open(NOW)
+    await made.commit([addPermanent("192.0.2.1")])
+    return made
+  }
+
+  /** From now on the disk reports an error at each of these statements once. */
+  function failOnceAt(connection: Connection, ...texts: readonly string[]): void {
+    const left = new Set(texts)
+    spyOn(connection, "execute").mockImplementation((statement) => {
+      if (left.delete(typeof statement === "string" ? statement : statement.sql))
+        throw new DatabaseError("SQLITE_IOERR", "disk I/O error", {})
+      return Connection.prototype.execute.call(connection, statement)
+    })
+  }
+
+  test("the file is opened anew at once, and holds what was acknowledged and nothing else", async () => {
+    const made = await one()
+    const before = connectionOf(made)
+    failOnceAt(before, "COMMIT")
+    const failed = await made.commit([addPermanent("192.0.2.2")]).catch((error) => error)
+    expect(failed).toMatchObject({ code: "failed", message: "database failure: the disk reported an error" })
+    expect(connectionOf(made)).not.toBe(before)
+    expect(await permanentOf(made)).toEqual(["192.0.2.1"])
+    expect(await made.commit([addPermanent("192.0.2.3")])).toEqual({
+      before: 1,
+      after: 2,
+      outcomes: ["added"],
+    })
+  })
+
+  test("none is tried on the old connection, which goes when its log could be copied", async () => {
+    const made = await one()
+    const before = connectionOf(made)
+    failOnceAt(before, "COMMIT", "PRAGMA wal_checkpoint(TRUNCATE)")
+    const { message } = await made.commit([addPermanent("192.0.2.2")]).catch((error) => error)
+    expect(message).toBe("database failure: the disk reported an error")
+    expect(connectionOf(made)).toBe(before)
+    expect(await made.commit([addPermanent("192.0.2.3")])).toEqual({
+      before: 1,
+      after: 2,
+      outcomes: ["added"],
+    })
+    expect(connectionOf(made)).not.toBe(before)
+    expect(await permanentOf(made)).toEqual(["192.0.2.1", "192.0.2.3"])
+  })
+
+  test("none is tried until the file has been opened anew, also if that fails midway at first", async () => {
+    const path = newPath()
+    const made = await one(path)
+    const before = connectionOf(made)
+    failOnceAt(before, "COMMIT")
+    // In between another program takes the file, and only holds it.
+    const close = before.close.bind(before)
+    let other: Connection | undefined
+    spyOn(before, "close").mockImplementation(() => {
+      close()
+      Bun.gc(true)
+      other = Connection.open(path, 0)
+      other.execute("BEGIN EXCLUSIVE")
+    })
+    const failures = []
+    for (const ip of ["192.0.2.2", "192.0.2.3"])
+      failures.push(await made.commit([addPermanent(ip)]).catch(({ message }) => message))
+    expect(failures).toEqual([
+      "database failure: the disk reported an error",
+      `database failure: another process holds the database ${path}`,
+    ])
+    other?.execute("ROLLBACK")
+    other?.close()
+    await made.probe()
+    expect(await made.commit([addPermanent("192.0.2.4")])).toEqual({
+      before: 1,
+      after: 2,
+      outcomes: ["added"],
+    })
+    expect(await permanentOf(made)).toEqual(["192.0.2.1", "192.0.2.4"])
+  })
+
+  test("of which the file holds another record than was acknowledged, changes fail until a restart", async () => {
+    const path = newPath()
+    const made = await one(path)
+    connectionOf(made).execute("INSERT INTO audit (at, action) VALUES (1, 'add_perm')")
+    const message =
+      "database failure: the file does not hold what was acknowledged; changes fail until a restart"
+    const refusal = () => made.commit([addPermanent("192.0.2.2")]).catch((error) => error)
+    expect((await refusal()).code).toBe("failed")
+    expect(await refusal()).toMatchObject({ code: "failed", message })
+    // Whatever the file holds later: nobody can tell what came in between.
+    connectionOf(made).batch([
+      "DELETE FROM audit WHERE id = 2",
+      "UPDATE sqlite_sequence SET seq = 1 WHERE name = 'audit'",
+    ])
+    expect(await refusal()).toMatchObject({ code: "failed", message })
+    await expect(made.probe()).rejects.toThrow(message)
+    expect(await permanentOf(made)).toEqual(["192.0.2.1"])
+    await made.close()
+    const next = store(copyDatabase(path, newPath()))
+    await next.open(NOW)
+    expect((await next.commit([addPermanent("192.0.2.2")])).outcomes).toEqual(["added"])
+  })
+})
+
+test("what a process that was killed has left in the log is in the file itself when it has been opened", async () => {
+  const path = newPath()
+  const held = await heldByProcess("libsql", path)
+  await held.kill()
+  expect(statSync(`${path}-wal`).size).toBeGreaterThan(0)
+  const next = store(path)
+  await next.open(NOW)
+  expect(statSync(`${path}-wal`).size).toBe(0)
+  expect(await permanentOf(next)).toHaveLength(3)
+})
+
+test("the CHECKs of the tables hold in a database that was there before, although its own rows were looked at without them", async () => {
+  const path = newPath()
+  const first = new LibsqlStore({ path, auditRows: 1000 })
+  await first.open(NOW)
+  await first.close()
+  const next = store(copyDatabase(path, newPath()))
+  await next.open(NOW)
+  const refused = next.commit([addTemporary("192.0.2.1", { ttlSeconds: 0 })])
+  await expect(refused).rejects.toThrow("the database reported SQLITE_CONSTRAINT")
 })
 
 test("whoever has made the file outlasts one that reads it in the same moment and then ends", async () => {
