@@ -8,6 +8,7 @@ import { BearerTokens } from "../../src/http/bearer.ts"
 import { ClientAddresses } from "../../src/http/client-address.ts"
 import { FailedSenders } from "../../src/http/failed-senders.ts"
 import { ImportSpace } from "../../src/http/import-space.ts"
+import { eventStream } from "../../src/http/responses.ts"
 import { routes } from "../../src/http/routes.ts"
 import { listen } from "../../src/http/server.ts"
 import { formatListenAddress } from "../../src/listen-address.ts"
@@ -352,6 +353,22 @@ describe("the feed of changes", () => {
   ])("%s: 400", async (query) => {
     const answer = await server.api("GET", `/api/events${query}`)
     expect([answer.status, answer.headers.get("Content-Type")]).toEqual([400, "text/plain; charset=utf-8"])
+  })
+
+  test("ends its source with its reader, also where that does not watch the client", async () => {
+    let hasEnded = false
+    async function* changes() {
+      try {
+        for (let id = 1; ; id++) yield { kind: "at", id } as const
+      } finally {
+        hasEnded = true
+      }
+    }
+    const reader = eventStream(changes()).body?.getReader()
+    expect((await reader?.read())?.done).toBe(false)
+    expect(hasEnded).toBe(false)
+    await reader?.cancel()
+    expect(hasEnded).toBe(true)
   })
 
   test("ends when the server stops, and does not keep it from stopping", async () => {
