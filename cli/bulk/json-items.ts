@@ -1,5 +1,6 @@
 // The items of a JSON array (RFC 8259), a group at a time: a million entries parsed at once would take 700 MB.
 
+import { hasRepeatedMember } from "../../src/wire/repeated-member.ts"
 import { lineBreaks } from "./line-break.ts"
 
 const QUOTE = 34
@@ -14,8 +15,8 @@ const CLOSE_BRACE = 125
 const GROUP = 256 * 1024
 
 /**
- * Throws `SyntaxError`, with the line and the item, for what `JSON.parse` refuses, and for every other value than an array;
- * items before the fault may have been yielded by then. The text is only cut between items here: what they are is for
+ * Throws `SyntaxError`, with the line and the item, for what `JSON.parse` refuses, for a member that occurs twice, of which it
+ * would keep the last, and for every other value than an array; items before the fault may have been yielded by then. The text is only cut between items here: what they are is for
  * `JSON.parse` to say.
  */
 export function* itemsOf(json: string, group = GROUP): Generator<unknown> {
@@ -78,10 +79,12 @@ function endOfString(json: string, quote: number): number {
   return at
 }
 
-/** `null` if it is not JSON. */
+/** `null` if it is not JSON, or has a member twice. */
 function parsed(json: string, start: number, end: number): unknown[] | null {
+  const text = json.slice(start, end)
   try {
-    return JSON.parse(`[${json.slice(start, end)}]`) as unknown[]
+    const items = JSON.parse(`[${text}]`) as unknown[]
+    return hasRepeatedMember(text, items) ? null : items
   } catch {
     return null
   }
@@ -97,7 +100,9 @@ function faultIn(json: string, start: number, count: number): SyntaxError {
     const text = json.slice(piece.start, piece.end)
     if (text.trim() === "") return fault(json, first, "there is no entry beside a comma")
     try {
-      JSON.parse(text)
+      if (hasRepeatedMember(text, [JSON.parse(text)])) {
+        return new SyntaxError(`line ${lineAt(json, first)}: entry ${item} has a member twice`)
+      }
     } catch (cause) {
       return fault(json, first, `entry ${item}: ${cause instanceof Error ? cause.message : String(cause)}`)
     }
@@ -106,5 +111,9 @@ function faultIn(json: string, start: number, count: number): SyntaxError {
 }
 
 function fault(json: string, at: number, reason: string): SyntaxError {
-  return new SyntaxError(`line ${lineBreaks(json, 0, at) + 1}: not valid JSON: ${reason}`)
+  return new SyntaxError(`line ${lineAt(json, at)}: not valid JSON: ${reason}`)
+}
+
+function lineAt(json: string, at: number): number {
+  return lineBreaks(json, 0, at) + 1
 }

@@ -1,8 +1,6 @@
 // A JSON request body: exactly one object, every member once.
 
-const QUOTE = 34
-const COLON = 58
-const BACKSLASH = 92
+import { hasRepeatedMember } from "./repeated-member.ts"
 
 /**
  * The object in a body. Throws `SyntaxError` for anything else: bad UTF-8, broken JSON, an array or a bare value, and
@@ -19,36 +17,8 @@ export function parseJsonObject(bytes: Uint8Array): Readonly<Record<string, unkn
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw new SyntaxError("the body is not a JSON object")
   }
-  // In valid JSON each member has one colon outside of strings.
-  if (colonsOutsideStrings(text) !== membersWithin(value))
-    throw new SyntaxError("a member of the JSON object occurs twice")
+  if (hasRepeatedMember(text, value)) throw new SyntaxError("a member of the JSON object occurs twice")
   return value as Record<string, unknown>
-}
-
-function colonsOutsideStrings(json: string): number {
-  let colons = 0
-  let isInString = false
-  for (let i = 0; i < json.length; i++) {
-    const code = json.charCodeAt(i)
-    if (code === QUOTE) isInString = !isInString
-    else if (!isInString) colons += code === COLON ? 1 : 0
-    else if (code === BACKSLASH) i++
-  }
-  return colons
-}
-
-/** How many members have survived, those of values inside of values included. */
-function membersWithin(value: object): number {
-  let members = 0
-  // A list and no recursion: a body can be nested deeper than the stack goes.
-  const values: unknown[] = [value]
-  for (const one of values) {
-    if (typeof one !== "object" || one === null) continue
-    const inner = Object.values(one)
-    if (!Array.isArray(one)) members += inner.length
-    for (const another of inner) values.push(another)
-  }
-  return members
 }
 
 const UTF_8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })

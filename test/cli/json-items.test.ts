@@ -1,14 +1,15 @@
-// A JSON array read in groups: the items of JSON.parse, and nothing that JSON.parse refuses.
+// A JSON array read in groups: the items of JSON.parse, and nothing that JSON.parse refuses or has lost.
 
 import { expect, test } from "bun:test"
 import fc from "fast-check"
 import { itemsOf } from "../../cli/bulk/json-items.ts"
+import { hasRepeatedMember } from "../../src/wire/repeated-member.ts"
 
-/** The value of a JSON text, or the one word of every text that is none, or no array. */
+/** The value of a JSON text, or the one word of every text that is none, or no array, or has a member twice. */
 function whole(json: string): unknown {
   try {
     const value = JSON.parse(json)
-    return Array.isArray(value) ? value : "refused"
+    return Array.isArray(value) && !hasRepeatedMember(json, value) ? value : "refused"
   } catch {
     return "refused"
   }
@@ -87,4 +88,14 @@ test.each([
   '"[1]"',
 ])("%j is refused", (json) => {
   for (const group of [1, 100]) expect(inGroups(json, group)).toBe("refused")
+})
+
+test("an item with a member twice is refused by its line and number, in whatever group it is", () => {
+  const items = Array.from({ length: 30 }, (_, i) => `{"ip":"192.0.2.${i}","ttl":{"a":1}}`)
+  for (const twice of ['{"ip":"192.0.2.9","ttl":60,"ttl":null}', '[{"ip":{"a":1,"b":":","\\u0061":2}}]']) {
+    for (const group of [1, 100, 10_000]) {
+      const json = `[${items.toSpliced(20, 0, twice).join(",\n")}]`
+      expect(() => [...itemsOf(json, group)]).toThrow("line 21: entry 21 has a member twice")
+    }
+  }
 })
