@@ -1,8 +1,8 @@
 // nginx with one worker on the server's core: deciding by its own table, or serving a page with and without a check.
 
 import { existsSync, mkdirSync } from "node:fs"
+import { freePort } from "../../test/support/free-port.ts"
 import { fate, type Mortal, mortal } from "./fate.ts"
-import { freePort } from "./free-port.ts"
 import type { Lab } from "./lab.ts"
 import { childrenOf } from "./process-figures.ts"
 

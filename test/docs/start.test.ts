@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test"
 import { cpSync, existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
+import { freePort } from "../support/free-port.ts"
 import { CURL } from "./console.ts"
 
 const ROOT = join(import.meta.dir, "../..")
@@ -33,6 +34,7 @@ afterAll(() => rmSync(project, { recursive: true, force: true }))
 test.skipIf(CURL === null)(
   "it builds, serves, and says what to try next; that works, and Ctrl-C stops it",
   async () => {
+    // The script says its hints only for the default address, so it cannot choose a port itself.
     const address = `127.0.0.1:${await freePort()}`
     const env = {
       PATH: `${dirname(process.execPath)}:${process.env.PATH ?? ""}`,
@@ -90,12 +92,4 @@ function endGroup(id: number): void {
   } catch {
     // Nobody is left in it.
   }
-}
-
-/** A port that nothing listens on. The script says its hints only for the default address, so it cannot choose one. */
-async function freePort(): Promise<number> {
-  const holder = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } })
-  const { port } = holder
-  holder.stop(true)
-  return port
 }

@@ -2,19 +2,13 @@
 
 import { expect, setDefaultTimeout, test } from "bun:test"
 import { type ServerProcess, Workplace } from "../support/binary.ts"
+import { freePort } from "../support/free-port.ts"
 import { digest } from "../support/temp-store.ts"
 import { fault } from "./fault.ts"
 import { rounds } from "./rounds.ts"
 import { tally } from "./tally.ts"
 
 setDefaultTimeout(120_000)
-
-async function freePort(): Promise<number> {
-  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => {} } })
-  const { port } = listener
-  listener.stop(true)
-  return port
-}
 
 test(
   fault(

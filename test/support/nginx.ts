@@ -1,9 +1,9 @@
 // A real nginx with docs/nginx.conf, in which only addresses and what a test edits are other than an administrator's.
 
 import { existsSync, mkdirSync, readFileSync } from "node:fs"
-import { createServer } from "node:net"
 import { join } from "node:path"
 import type { ListenAddress } from "../../src/listen-address.ts"
+import { freePort } from "./free-port.ts"
 
 const PUBLISHED = join(import.meta.dir, "../../docs/nginx.conf")
 
@@ -45,7 +45,7 @@ export async function startNginx({
   if (NGINX === null) throw new Error("nginx is not installed")
   // nginx takes no port 0, so another process can take the port between the question and the start.
   for (let attempt = 1; ; attempt++) {
-    const port = await freePort()
+    const port = await freePort("::1")
     let configuration = readFileSync(PUBLISHED, "utf8")
     configuration = replaced(configuration, "127.0.0.1:8765", gate)
     configuration = replaced(configuration, "127.0.0.1:3000", site)
@@ -95,16 +95,4 @@ http {
   include ${prefix}/site.conf;
 }
 `
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject)
-    server.listen(0, "::1", resolve)
-  })
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  if (typeof address !== "object" || address === null) throw new Error("no port")
-  return address.port
 }

@@ -1,8 +1,8 @@
 // From the start of the process to the first right answer, with the large database.
 
 import { builtBinary } from "../../../test/support/binary.ts"
+import { freePort } from "../../../test/support/free-port.ts"
 import { fate, mortal } from "../fate.ts"
-import { freePort } from "../free-port.ts"
 import type { Lab } from "../lab.ts"
 import { peakMebibytes } from "../process-figures.ts"
 import type { Report } from "../report.ts"

@@ -1,9 +1,10 @@
 // A proxy as a process, with the configuration that `ipgate proxy` prints for an installation.
 
 import { mkdirSync, readFileSync } from "node:fs"
-import { connect, createServer } from "node:net"
+import { connect } from "node:net"
 import { join } from "node:path"
 import type { Workplace } from "../../support/binary.ts"
+import { freePort } from "../../support/free-port.ts"
 import type { ProxyProgram } from "./proxy-programs.ts"
 import { type Place, visit } from "./visitor.ts"
 
@@ -34,7 +35,7 @@ export async function startProxy(program: ProxyProgram, options: ProxyOptions): 
   const configuration = await print()
   // No proxy takes port 0 and tells which it got, so another process can take the port between the question and the start.
   for (let attempt = 1; ; attempt++) {
-    const port = await freePort()
+    const port = await freePort("::1")
     const directory = place.path(`${program.name}-${port}`)
     mkdirSync(directory)
     await Bun.write(join(directory, program.file), edit(program.fitted(configuration, { site, port })))
@@ -94,16 +95,4 @@ function accepts({ host, port }: Place): Promise<boolean> {
     })
     socket.on("error", () => resolve(false))
   })
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject)
-    server.listen(0, "::1", resolve)
-  })
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  if (typeof address !== "object" || address === null) throw new Error("no port")
-  return address.port
 }
