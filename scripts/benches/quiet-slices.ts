@@ -8,19 +8,12 @@ import { stolenShare, type Ticks } from "./stolen-time.ts"
  * an answer is late as well where the prober could not read it, which has the other one.
  */
 export class QuietSlices {
-  private ended: Array<{ readonly delays: readonly number[]; readonly isQuiet: boolean }> = []
+  private readonly ended: Array<{ readonly delays: readonly number[]; readonly isQuiet: boolean }> = []
   private current: number[] = []
   private since: Ticks
 
   constructor(private readonly now: () => Ticks) {
     this.since = now()
-  }
-
-  /** Forgets everything and begins anew. */
-  begin(): void {
-    this.ended = []
-    this.current = []
-    this.since = this.now()
   }
 
   add(delay: number): void {

@@ -4,6 +4,7 @@ import { afterEach, expect, test } from "bun:test"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { Lines } from "../../scripts/benches/lines.ts"
 import type { Window } from "../../scripts/benches/prober.ts"
 
 const PROBER = join(import.meta.dir, "../../scripts/benches/prober.ts")
@@ -54,29 +55,20 @@ async function startProber(port: number | undefined, patience: number) {
   const child = Bun.spawn([process.execPath, PROBER, JSON.stringify(options)], {
     stdin: "pipe",
     stdout: "pipe",
+    stderr: "pipe",
   })
   ended.push(async () => {
     child.kill("SIGKILL")
     await child.exited
   })
-  const lines = linesOf(child.stdout)
-  expect((await lines.next()).value).toBe("ready")
+  const lines = new Lines(child, "the prober")
+  expect(await lines.next()).toBe("ready")
   const tell = (line: string) => {
     child.stdin.write(`${line}\n`)
     child.stdin.flush()
   }
-  const told = async () => JSON.parse((await lines.next()).value ?? "") as Window
+  const told = async () => JSON.parse(await lines.next()) as Window
   return { child, tell, told }
-}
-
-async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
-  const decoder = new TextDecoder()
-  let rest = ""
-  for await (const bytes of stream) {
-    const lines = (rest + decoder.decode(bytes, { stream: true })).split("\n")
-    rest = lines.pop() ?? ""
-    yield* lines
-  }
 }
 
 test("requests that a server holds at the end of a window are that window's, and not the next one's", async () => {

@@ -32,13 +32,13 @@ test("where the host disturbs every slice, all of them count, and the share says
 
 test("what was before the beginning does not count, nor does what was stolen then", () => {
   const now = { all: 0, stolen: 0 }
-  const slices = new QuietSlices(() => ({ ...now }))
-  slices.add(1)
-  slices.turn()
-  slices.add(2)
+  const before = new QuietSlices(() => ({ ...now }))
+  before.add(1)
+  before.turn()
+  before.add(2)
   now.all += 50
   now.stolen += 5
-  slices.begin()
+  const slices = new QuietSlices(() => ({ ...now }))
   slices.add(3)
   now.all += 50
   slices.turn()
