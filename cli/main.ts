@@ -1,10 +1,10 @@
 // The edge of the process: arguments, environment and streams go in, an exit code comes out.
 
 import { closeSync, fstatSync, openSync, readFileSync, readSync, statSync, write } from "node:fs"
+import { BoundedBytes } from "../src/core/bounded-bytes.ts"
 import { systemClock } from "../src/core/clock.ts"
 import { inTurn } from "../src/log/bounded-writer.ts"
 import { formatFor } from "../src/log/log-stream.ts"
-import { BoundedBytes } from "./bounded-bytes.ts"
 import { EXIT } from "./exit.ts"
 import { run } from "./program.ts"
 import { StandardOutput } from "./standard-output.ts"

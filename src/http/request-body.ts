@@ -1,5 +1,6 @@
 // The body of an API request, bounded: nobody makes the server hold more than an endpoint can use.
 
+import { BoundedBytes } from "../core/bounded-bytes.ts"
 import type { Credential } from "../core/credential.ts"
 import { invalid } from "../core/errors.ts"
 import { othersFirst } from "../core/others-first.ts"
@@ -8,9 +9,6 @@ import { TokenEnded } from "./until-token-ends.ts"
 
 /** Bytes of a JSON body. */
 export const LARGEST_BODY = 64 * 1024
-
-/** Bytes that are made ready for a body of unknown length; they double when they are full. */
-const FIRST_CHUNKS = 16 * 1024
 
 /** The body is longer than the endpoint takes: 413. */
 export class BodyTooLarge extends Error {
@@ -47,26 +45,16 @@ export async function readBody(
   return body
 }
 
-// Copied as they come: kept one by one, a sender of chunks of a byte would make each cost a hundred times as much.
 async function readChunks(request: Request, most: number): Promise<Uint8Array<ArrayBuffer>> {
-  let held = new Uint8Array(Math.min(most, FIRST_CHUNKS))
-  let size = 0
+  const held = new BoundedBytes(most)
   for await (const piece of request.body ?? []) {
-    const end = size + piece.length
-    if (end > most) throw new BodyTooLarge(most)
-    if (end > held.length) {
-      const larger = new Uint8Array(Math.min(most, Math.max(end, held.length * 2)))
-      larger.set(held.subarray(0, size))
-      held = larger
-    }
-    held.set(piece, size)
-    size = end
+    if (!held.add(piece)) throw new BodyTooLarge(most)
   }
   // Bun hands over the last piece before it looks at what follows. For a trailer, which it does not take, or for noise it
   // closes the connection with a 400, which is known a turn later; whoever gets that must find nothing changed.
   await othersFirst()
   request.signal.throwIfAborted()
-  return held.slice(0, size)
+  return held.bytes()
 }
 
 /** Rejects as `readBody` does, and with `invalid` for anything but one JSON object. The content type does not matter. */

@@ -1,12 +1,16 @@
-// Bytes as they are read, up to a bound: a file may be a device or a pipe that never ends.
+// Bytes as they come, up to a bound: nobody says how many there will be, and they may never end.
 
-const FIRST = 64 * 1024
+/** Bytes that are made ready at first; they double when they are full. */
+const FIRST = 16 * 1024
 
+/** Each piece is copied as it comes: kept one by one, pieces of a byte would each cost a hundred times as much. */
 export class BoundedBytes {
-  private buffer = new Uint8Array(FIRST)
+  private buffer: Uint8Array<ArrayBuffer>
   private used = 0
 
-  constructor(private readonly most: number) {}
+  constructor(private readonly most: number) {
+    this.buffer = new Uint8Array(Math.min(most, FIRST))
+  }
 
   /** False, and nothing is kept of `piece`, if that would be more than the bound. */
   add(piece: Uint8Array): boolean {
@@ -22,7 +26,7 @@ export class BoundedBytes {
     return true
   }
 
-  /** Nothing can be added afterwards. */
+  /** All of them, with nothing else in their buffer. Nothing can be added afterwards. */
   bytes(): Uint8Array<ArrayBuffer> {
     return new Uint8Array(this.buffer.buffer.transfer(this.used))
   }

@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test"
 import fc from "fast-check"
-import { BoundedBytes } from "../../cli/bounded-bytes.ts"
+import { BoundedBytes } from "../../src/core/bounded-bytes.ts"
 
 test("what was added comes out in one piece, and what is beyond the bound is refused", () => {
   fc.assert(
