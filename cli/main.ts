@@ -13,6 +13,8 @@ import { StandardOutput } from "./standard-output.ts"
 process.env.NO_PROXY = "*"
 process.env.no_proxy = "*"
 
+const ENDING_SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const
+
 // Bun writes to a terminal on this thread, and one that has been stopped (Ctrl-S) would stop the server.
 const writeToTerminal = inTurn((text, done) => write(2, text, () => done()))
 
@@ -64,10 +66,10 @@ let code = await run(process.argv.slice(2), {
   isSocket: (path) => orNull(() => statSync(path).isSocket()) ?? false,
   sleep: (milliseconds) => Bun.sleep(milliseconds),
   untilSignal: (handle) => {
-    for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => handle(signal))
+    for (const signal of ENDING_SIGNALS) process.on(signal, () => handle(signal))
   },
   beforeKilled: (tell) => {
-    for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
+    for (const signal of ENDING_SIGNALS) {
       // Without its listener the second one does what the first would have done.
       process.once(signal, () => {
         tell(signal)

@@ -1,7 +1,6 @@
 // What an import would do to the lists as they are: for a dry run.
 
-import { LATEST_TIME } from "../../src/core/clock.ts"
-import { linesOf, linesOfPieces, parseEntryLine } from "../../src/core/entry-line.ts"
+import { linesOf, linesOfPieces, parseEntryLine, parseExportedLine } from "../../src/core/entry-line.ts"
 import type { Gate, ImportCounts } from "../../src/core/gate.ts"
 
 export type Comparison = {
@@ -20,8 +19,7 @@ export async function compare(
   const permanent = new Set<string>()
   const temporary = new Set<string>()
   for await (const line of linesOfPieces(gate.export())) {
-    // A clock that is behind the server's would take an end in ten years for none.
-    const entry = parseEntryLine(line, LATEST_TIME)
+    const entry = parseExportedLine(line)
     if (typeof entry !== "string")
       (entry.until === null ? permanent : temporary).add(entry.network.toString())
   }

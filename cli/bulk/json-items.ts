@@ -16,23 +16,24 @@ const GROUP = 256 * 1024
 
 /**
  * Throws `SyntaxError`, with the line and the item, for what `JSON.parse` refuses, for a member that occurs twice, of which it
- * would keep the last, and for every other value than an array; items before the fault may have been yielded by then. The text is only cut between items here: what they are is for
- * `JSON.parse` to say.
+ * would keep the last, and for every other value than an array; items before the fault may have been yielded by then. The
+ * text is only cut between items here: what they are is for `JSON.parse` to say.
  */
 export function* itemsOf(json: string, group = GROUP): Generator<unknown> {
   const opening = /^[ \t\r\n]*\[/.exec(json)?.[0].length
   if (opening === undefined) throw new SyntaxError("the JSON must be an array, as `ipgate export` writes it")
   let count = 0
-  for (const piece of piecesOf(json, opening, group)) {
+  for (const { start, end, isLast } of piecesOf(json, opening, group)) {
     // Behind a group an item has to follow, and behind the array nothing may.
-    const isEmpty = piece.start === opening && piece.end !== "missing" && piece.isLast
-    const items = piece.end === "missing" ? null : parsed(json, piece.start, piece.end)
-    if (items === null || (items.length === 0 && !isEmpty)) throw faultIn(json, piece.start, count)
+    const mayBeEmpty = start === opening && isLast
+    const items = end === "missing" ? null : parsed(json, start, end)
+    if (end === "missing" || items === null || (items.length === 0 && !mayBeEmpty))
+      throw faultIn(json, start, count)
     yield* items
     count += items.length
-    if (!piece.isLast) continue
-    const rest = json.slice(Number(piece.end) + 1).search(/[^ \t\r\n]/)
-    if (rest !== -1) throw fault(json, Number(piece.end) + 1 + rest, "something follows the array")
+    if (!isLast) continue
+    const rest = json.slice(end + 1).search(/[^ \t\r\n]/)
+    if (rest !== -1) throw fault(json, end + 1 + rest, "something follows the array")
   }
 }
 

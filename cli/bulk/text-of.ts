@@ -1,11 +1,9 @@
 // The text of a bulk file.
 
 import { UsageError } from "../exit.ts"
-import { lineBreaks } from "./line-break.ts"
+import { behindBreak, lineBreak, lineBreaks } from "./line-break.ts"
 
 const NUL = "\0"
-const LF = 10
-const CR = 13
 
 /** Without a byte-order mark. Throws `UsageError` with the first line that is not UTF-8 or has a NUL: neither is text. */
 export function textOf(bytes: Uint8Array, name: string): string {
@@ -28,12 +26,13 @@ function decoded(bytes: Uint8Array): string | null {
 }
 
 function firstBadLine(bytes: Uint8Array): number {
+  // A character for each byte, so that places are the same in both.
+  const text = new TextDecoder("latin1").decode(bytes)
   let line = 1
-  for (let start = 0; start < bytes.length; line++) {
-    let end = start
-    while (end < bytes.length && bytes[end] !== LF && bytes[end] !== CR) end++
+  for (let start = 0; start < text.length; line++) {
+    const end = lineBreak(text, start)
     if (decoded(bytes.subarray(start, end)) === null) break
-    start = end + (bytes[end] === CR && bytes[end + 1] === LF ? 2 : 1)
+    start = behindBreak(text, end)
   }
   return line
 }

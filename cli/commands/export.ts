@@ -1,9 +1,8 @@
 // ipgate export: both lists as a file that import takes back.
 
 import { Command, Option } from "commander"
-import { LATEST_TIME } from "../../src/core/clock.ts"
 import { LONGEST_TTL_SECONDS } from "../../src/core/entry.ts"
-import { linesOfPieces, parseEntryLine } from "../../src/core/entry-line.ts"
+import { linesOfPieces, parseExportedLine } from "../../src/core/entry-line.ts"
 import { toTime } from "../../src/wire/answers.ts"
 import { BULK_FORMATS, type BulkFormat, COLUMNS } from "../bulk/bulk-format.ts"
 import { csvField } from "../bulk/csv.ts"
@@ -72,8 +71,7 @@ function textOf({ ip, list, ttl, expires, reason }: Exported, format: "values" |
 }
 
 function toExported(line: string, now: number): Exported {
-  // An end in ten years is none by a clock that is behind the server's.
-  const entry = parseEntryLine(line, LATEST_TIME)
+  const entry = parseExportedLine(line)
   if (typeof entry === "string") throw new Error(`the server sent a line that is no entry: ${entry}`)
   const { network, until, reason } = entry
   return {
