@@ -1,23 +1,14 @@
 // What the API takes and gives beside single entries: bulks, the feed of changes, and who was refused.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test"
-import type { Gate } from "../../src/core/gate.ts"
-import type { TokenRegistry } from "../../src/core/token.ts"
 import { LongReads } from "../../src/gate/long-reads.ts"
-import { BearerTokens } from "../../src/http/bearer.ts"
-import { ClientAddresses } from "../../src/http/client-address.ts"
-import { FailedSenders } from "../../src/http/failed-senders.ts"
 import { ImportSpace } from "../../src/http/import-space.ts"
 import { eventStream } from "../../src/http/responses.ts"
-import { routes } from "../../src/http/routes.ts"
-import { listen } from "../../src/http/server.ts"
-import { formatListenAddress } from "../../src/listen-address.ts"
 import { LARGEST_IMPORT } from "../../src/wire/largest-import.ts"
 import { FakeClock } from "../support/fake-clock.ts"
-import { lineLog } from "../support/line-log.ts"
+import { listenOver } from "../support/listener-over.ts"
 import { allBytes, ask, headerOf, RawConnection, requestText } from "../support/raw-http.ts"
-import { ANY_PORT, type AuditRow, type RunningServer, runServer, TOKEN } from "../support/running-server.ts"
-import { DEFAULT_TRUSTED_PROXIES } from "../support/trusted-proxies.ts"
+import { type AuditRow, type RunningServer, runServer, TOKEN } from "../support/running-server.ts"
 
 const IMPORT = "/api/whitelist/import"
 const EXPORT = "/api/whitelist/export"
@@ -121,22 +112,11 @@ describe("import and export", () => {
         }
       }
       const endless = () => reads.begin(pieces)
-      const listener = listen(
-        ANY_PORT,
-        routes({
-          decide: () => false,
-          clients: new ClientAddresses(DEFAULT_TRUSTED_PROXIES, "X-Real-IP"),
-          tokens: new BearerTokens([TOKEN]),
-          failures: new FailedSenders(clock),
-          registry: { as: () => ({}) as TokenRegistry },
-          gateFor: () => ({ export: endless, backup: endless }) as unknown as Gate,
-          log: lineLog(() => {}, clock),
-        }),
-      )
+      const listener = listenOver({ export: endless, backup: endless }, clock)
       try {
         for (let i = 0; i < 10; i++) {
           const leave = new AbortController()
-          const answer = await fetch(`http://${formatListenAddress(listener.address)}${path}`, {
+          const answer = await fetch(listener.url + path, {
             headers: { Authorization: `Bearer ${TOKEN}` },
             signal: leave.signal,
           })

@@ -2,19 +2,12 @@
 
 import { describe, expect, test } from "bun:test"
 import { Credential } from "../../src/core/credential.ts"
-import type { Gate } from "../../src/core/gate.ts"
 import { TOKEN_FILE } from "../../src/core/principal.ts"
-import type { TokenRegistry } from "../../src/core/token.ts"
 import { BearerTokens } from "../../src/http/bearer.ts"
-import { ClientAddresses } from "../../src/http/client-address.ts"
-import { FailedSenders } from "../../src/http/failed-senders.ts"
-import { routes } from "../../src/http/routes.ts"
-import { listen } from "../../src/http/server.ts"
 import { untilTokenEnds } from "../../src/http/until-token-ends.ts"
 import { FakeClock } from "../support/fake-clock.ts"
-import { lineLog } from "../support/line-log.ts"
-import { ANY_PORT, TOKEN } from "../support/running-server.ts"
-import { DEFAULT_TRUSTED_PROXIES } from "../support/trusted-proxies.ts"
+import { listenOver } from "../support/listener-over.ts"
+import { TOKEN } from "../support/running-server.ts"
 
 const OTHER = "another-token-for-tests-of-48-characters-0123456"
 
@@ -35,21 +28,9 @@ test.each([
     yield new TextEncoder().encode("the second half")
   }
   const taken = Promise.withResolvers<void>()
-  const listener = listen(
-    ANY_PORT,
-    routes({
-      decide: () => false,
-      clients: new ClientAddresses(DEFAULT_TRUSTED_PROXIES, "X-Real-IP"),
-      tokens,
-      failures: new FailedSenders(clock),
-      registry: { as: () => ({}) as TokenRegistry },
-      gateFor: () => ({ export: pieces, backup: pieces }) as unknown as Gate,
-      log: lineLog((line) => log.push(line), clock),
-    }),
-  )
+  const listener = listenOver({ export: pieces, backup: pieces }, clock, { tokens, log })
   try {
-    if (listener.address.kind !== "tcp") throw new Error("the server listens elsewhere")
-    const answer = await fetch(`http://127.0.0.1:${listener.address.port}${path}`, {
+    const answer = await fetch(listener.url + path, {
       headers: { Authorization: `Bearer ${TOKEN}` },
     })
     expect(answer.status).toBe(200)
