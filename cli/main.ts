@@ -3,8 +3,9 @@
 import { closeSync, fstatSync, openSync, readFileSync, readSync, statSync, write } from "node:fs"
 import { BoundedBytes } from "../src/core/bounded-bytes.ts"
 import { systemClock } from "../src/core/clock.ts"
-import { inTurn } from "../src/log/bounded-writer.ts"
+import { inTurn, type WriteAsync } from "../src/log/bounded-writer.ts"
 import { formatFor } from "../src/log/log-stream.ts"
+import { throughSink } from "../src/log/through-sink.ts"
 import { EXIT } from "./exit.ts"
 import { run } from "./program.ts"
 import { StandardOutput } from "./standard-output.ts"
@@ -17,6 +18,8 @@ const ENDING_SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const
 
 // Bun writes to a terminal on this thread, and one that has been stopped (Ctrl-S) would stop the server.
 const writeToTerminal = inTurn((text, done) => write(2, text, () => done()))
+const writeToReader = throughSink(() => Bun.stderr.writer())
+let writeLog: WriteAsync | null = null
 
 const out = new StandardOutput(() => Bun.stdout.writer())
 let code = await run(process.argv.slice(2), {
@@ -31,14 +34,12 @@ let code = await run(process.argv.slice(2), {
   untilUnwritable: (handle) => out.untilFault(handle),
   writeError: (text) => process.stderr.write(text),
   logTo: (text, done) => {
-    // Whoever reads the log may go away, or its disk be full. Without a listener that would end the server.
-    if (process.stderr.listenerCount("error") === 0) process.stderr.on("error", () => {})
-    if (process.stderr.isTTY) writeToTerminal(text, done)
-    else process.stderr.write(text, done)
+    writeLog ??= errorsGoToTerminal() ? writeToTerminal : writeToReader
+    writeLog(text, done)
   },
   logFormat: () =>
     formatFor({
-      isTerminal: process.stderr.isTTY === true,
+      isTerminal: errorsGoToTerminal(),
       journalStream: process.env.JOURNAL_STREAM,
       file: orNull(() => fstatSync(2, { bigint: true })),
     }),
@@ -106,6 +107,12 @@ function* piecesOf(path: string): Generator<Uint8Array> {
   } finally {
     closeSync(file)
   }
+}
+
+/** Of what is no device this is known without Node's streams, which a server would carry with it for good. */
+function errorsGoToTerminal(): boolean {
+  const isDevice = orNull(() => fstatSync(2).isCharacterDevice()) ?? false
+  return isDevice && process.stderr.isTTY === true
 }
 
 function untilFault(handle: (error: unknown) => void): void {

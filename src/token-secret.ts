@@ -1,6 +1,5 @@
 // The secret of an API token: random, told once, and kept only as its SHA-256.
 
-import { hash } from "node:crypto"
 import { randomSecret } from "./random-secret.ts"
 
 /** By this a scanner of repositories and logs knows a lost secret for one of ours. */
@@ -17,5 +16,5 @@ export function newTokenSecret(): TokenSecret {
 
 /** SHA-256. A slow hash would protect only what can be guessed, and nobody guesses 256 bits. */
 export function digestOfToken(token: string): Buffer {
-  return hash("sha256", token, "buffer")
+  return Bun.CryptoHasher.hash("sha256", token)
 }

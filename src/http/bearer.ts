@@ -1,6 +1,5 @@
 // Whose token does a request show? Told on digests, so that no time that it takes gives a token away.
 
-import { timingSafeEqual } from "node:crypto"
 import { Credential } from "../core/credential.ts"
 import { TOKEN_FILE } from "../core/principal.ts"
 import type { TokenBook } from "../core/token-book.ts"
@@ -45,7 +44,7 @@ export class BearerTokens {
     const presented = digestOfToken(token)
     let found: Credential | null = null
     for (const { digest, credential } of this.file) {
-      if (timingSafeEqual(digest, presented)) found = credential
+      if (crypto.timingSafeEqual(digest, presented)) found = credential
     }
     const named = this.named?.find(presented.toString("hex")) ?? null
     return found ?? named ?? "unknown"
