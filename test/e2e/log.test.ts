@@ -112,6 +112,15 @@ describe("for a program", () => {
     ])
   })
 
+  test("nothing below the level that somebody wants, from the first line", async () => {
+    const path = place.path("log")
+    const server = await serve(`exec 2>${path}`, { IPGATE_LOG_LEVEL: "warn" })
+    expect(await server.api("POST", "perm", { ip: "192.0.2.1" })).toBe(204)
+    expect(await server.stop()).toBe(0)
+    const lines = linesOf(path).filter(({ event }) => event !== "server.root")
+    expect(lines).toMatchObject([{ level: "warn", event: "db.create" }])
+  })
+
   test("a large import is one line with its counts", async () => {
     const path = place.path("log")
     const server = await serve(`exec 2>${path}`)

@@ -42,6 +42,15 @@ test("a reader that comes back is told how many lines it has missed, once, and g
   expect(waiting).toEqual([])
 })
 
+test("the loss is told when less than half of what may wait is left, to a reader that is still behind", () => {
+  const { write, take, waiting } = slowReader()
+  for (let i = 0; i < MEBIBYTE + 7; i++) write(LINE)
+  take(MEBIBYTE / 2)
+  expect(waiting.at(-1)?.text).toBe(LINE)
+  take()
+  expect(waiting.at(-1)?.text).toBe("lost 7\n")
+})
+
 test("all is drained when the last line is gone, and at once if none was written", async () => {
   const { write, drained, take } = slowReader()
   await drained()

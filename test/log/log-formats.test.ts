@@ -18,7 +18,7 @@ function written(format: LogFormat, level: LogLevel, message: string, fields: Lo
   return text
 }
 
-const FIELDS = { event: "list.add", ip: "192.0.2.1", ttl_seconds: 60, reason: undefined }
+const FIELDS = { ip: "192.0.2.1", event: "list.add", ttl_seconds: 60, reason: undefined }
 
 describe("one event in each form", () => {
   test.each<readonly [LogFormat, string]>([
@@ -79,14 +79,16 @@ describe("text of others stays in its line, and in its field", () => {
 
 describe("levels", () => {
   test.each(LOG_LEVELS.map((level, i) => [level, i] as const))(
-    "%s leaves out what is below it",
+    "%s leaves out what is below it, from the start as after a change",
     (least, rank) => {
-      const lines: string[] = []
-      const write = (line: string) => lines.push(line)
-      const log = new LevelledLog({ format: "journal", level: "error", write, clock: new FakeClock() })
-      log.setLevel(least)
-      for (const level of LOG_LEVELS) log[level](level)
-      expect(lines.map((line) => line.slice(3, -1))).toEqual(LOG_LEVELS.slice(rank))
+      for (const first of [least, "debug", "error"] as const) {
+        const lines: string[] = []
+        const write = (line: string) => lines.push(line)
+        const log = new LevelledLog({ format: "journal", level: first, write, clock: new FakeClock() })
+        if (first !== least) log.setLevel(least)
+        for (const level of LOG_LEVELS) log[level](level)
+        expect(lines.map((line) => line.slice(3, -1))).toEqual(LOG_LEVELS.slice(rank))
+      }
     },
   )
 })

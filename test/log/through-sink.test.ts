@@ -56,6 +56,20 @@ describe("a text is done", () => {
     expect(sink.done).toBe(1)
   })
 
+  test.each<readonly [string, (taken: PromiseWithResolvers<number>) => void]>([
+    ["taken", ({ resolve }) => resolve(2)],
+    ["refused", ({ reject }) => reject(new Error("EPIPE"))],
+  ])("only when the sink has %s it, where that takes a while", async (_, end) => {
+    const taken = Promise.withResolvers<number>()
+    let done = 0
+    throughSink(() => ({ write: () => taken.promise, flush: () => 0 }))("a\n", () => done++)
+    await Bun.sleep(0)
+    expect(done).toBe(0)
+    end(taken)
+    await Bun.sleep(0)
+    expect(done).toBe(1)
+  })
+
   test("when it turns out that it cannot go out, and the next one is tried", async () => {
     const sink = sinkThat(
       () => Promise.reject(new Error("EPIPE")),
