@@ -1,12 +1,16 @@
 // Refused clients in the log: how seldom a line comes, whatever comes in, and that its numbers add up.
 
-import { describe, expect, test } from "bun:test"
+import { afterEach, describe, expect, jest, test } from "bun:test"
 import { RefusalLog } from "../../src/app/refusal-log.ts"
 import { Address } from "../../src/core/address.ts"
 import { DecisionCounters } from "../../src/core/decision-counters.ts"
 import { RefusedClients } from "../../src/core/refused-clients.ts"
 import { LevelledLog } from "../../src/log/log.ts"
 import { FakeClock } from "../support/fake-clock.ts"
+
+afterEach(() => {
+  jest.useRealTimers()
+})
 
 function bench(enabled = true) {
   const clock = new FakeClock()
@@ -53,6 +57,38 @@ describe("the first refusal after a silence", () => {
     refusals.look()
     expect(records()[1]).toMatchObject({ requests: 59, without_address: 30, latest: ["198.51.100.2"] })
   })
+})
+
+test("a line has the numbers since the one before it, and of its clients the last five, the latest first", () => {
+  const { clock, refusals, refuse, records } = bench()
+  for (const text of ["198.51.100.1", null, null]) refuse(text)
+  refusals.look()
+  for (let i = 2; i < 9; i++) {
+    clock.advance(10_000)
+    refuse(`198.51.100.${i}`)
+  }
+  refuse(null)
+  refusals.look()
+  expect(records()[1]).toMatchObject({
+    requests: 8,
+    without_address: 1,
+    clients: 7,
+    latest: ["198.51.100.8", "198.51.100.7", "198.51.100.6", "198.51.100.5", "198.51.100.4"],
+  })
+})
+
+test("it looks every second from start to stop", () => {
+  const { refusals, refuse, records } = bench()
+  jest.useFakeTimers()
+  refusals.start()
+  refusals.start()
+  refuse("198.51.100.1")
+  jest.advanceTimersByTime(999)
+  expect(records()).toEqual([])
+  jest.advanceTimersByTime(1)
+  expect(records()).toMatchObject([{ requests: 1 }])
+  refusals.stop()
+  expect(jest.getTimerCount()).toBe(0)
 })
 
 test("a million refusals of as many clients in an hour are 61 lines, and every one is counted", () => {
