@@ -124,7 +124,7 @@ describe("what a reload takes over", () => {
     await server.stop()
     expect(server.log()).not.toContain(RELOADED)
     expect(server.log()).not.toContain("stopping on")
-    expect(server.log()).not.toContain("notice denied")
+    expect(server.log()).not.toContain("notice removed")
   })
 
   test("a flag wins over the file, as at the start", async () => {
