@@ -1,0 +1,110 @@
+// The server, put together: what it tells of what it finds, what a start that fails leaves behind, and what a stop does.
+
+import { afterEach, beforeEach, describe, expect, jest, test } from "bun:test"
+import { copyFileSync, linkSync, mkdtempSync, renameSync, rmSync, symlinkSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { ListenAddress } from "../../src/listen-address.ts"
+import { FakeClock } from "../support/fake-clock.ts"
+import { freePort } from "../support/free-port.ts"
+import { type RunningServer, type RunningServerOptions, runServer } from "../support/running-server.ts"
+
+let directory: string
+let servers: RunningServer[]
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "ipgate-test-"))
+  servers = []
+})
+
+afterEach(async () => {
+  jest.useRealTimers()
+  for (const server of servers) await server.stop()
+  rmSync(directory, { recursive: true, force: true })
+})
+
+async function start(options: RunningServerOptions = {}): Promise<RunningServer> {
+  const server = await runServer({ directory, ...options })
+  servers.push(server)
+  return server
+}
+
+/** Stops it, and hands over a copy of its database: this process keeps the file itself locked. */
+async function stopped(server: RunningServer): Promise<string> {
+  await server.stop()
+  const path = join(directory, "copy.db")
+  copyFileSync(server.databasePath, path)
+  return path
+}
+
+describe("at its start the log has", () => {
+  test("the place of a database that it made, and no word of one that was there", async () => {
+    const first = await start()
+    expect(first.log.join("")).toContain(
+      ` warn made a new, empty database: nobody is let in yet path="${first.databasePath}"\n`,
+    )
+    const databasePath = await stopped(first)
+    expect((await start({ databasePath })).log.join("")).not.toContain("made a new")
+  })
+
+  test.each([
+    ["a link", symlinkSync, "the database is a link"],
+    ["a file with two names", linkSync, "the database file has a second name"],
+  ])("what is risky about %s", async (_, link, warning) => {
+    const databasePath = join(directory, "other.db")
+    link(await stopped(await start()), databasePath)
+    const { log } = await start({ databasePath })
+    const told = log.filter((line) => line.includes(" warn "))
+    expect(told).toEqual([expect.stringContaining(warning)])
+    expect(told[0]).toEndWith(` path="${databasePath}"\n`)
+  })
+
+  test("how many entries each list has", async () => {
+    const first = await start()
+    await first.addPermanent("192.0.2.1", "192.0.2.2")
+    await first.api("POST", "/api/whitelist/temp", { ip: "192.0.2.3", ttl_seconds: 60 })
+    const { log } = await start({ databasePath: await stopped(first) })
+    expect(log.join("")).toMatch(/ info listening on \S+ permanent=2 temporary=1\n/)
+  })
+
+  test("how many entries have ended before it, also where it is one", async () => {
+    const clock = new FakeClock()
+    const first = await start({ clock })
+    await first.api("POST", "/api/whitelist/temp", { ip: "192.0.2.3", ttl_seconds: 60 })
+    const databasePath = await stopped(first)
+    clock.advance(60_000)
+    expect((await start({ clock, databasePath })).log.join("")).toContain(
+      " notice temporary entries have ended while no server ran ended=1\n",
+    )
+  })
+})
+
+test("ends that cannot be recorded are told with their cause", async () => {
+  const clock = new FakeClock()
+  const server = await start({ clock })
+  await server.api("POST", "/api/whitelist/temp", { ip: "192.0.2.3", ttl_seconds: 60 })
+  renameSync(server.databasePath, `${server.databasePath}.away`)
+  clock.advance(60_000)
+  const told = () => server.log.filter((line) => line.includes("cannot be recorded"))
+  while (told().length === 0) await Bun.sleep(10)
+  expect(told()).toEqual([expect.stringMatching(/ error temporary entries that have ended .* cause=".+"\n$/)])
+  renameSync(`${server.databasePath}.away`, server.databasePath)
+})
+
+test("a start that fails leaves its addresses to the next one", async () => {
+  const address: ListenAddress = { kind: "tcp", hostname: "127.0.0.1", port: await freePort() }
+  const unusable: ListenAddress = { kind: "unix", path: "/proc/none" }
+  await expect(start({ listen: [address, unusable] })).rejects.toThrow("cannot listen on unix:/proc/none")
+  const server = await start({ listen: [address], databasePath: join(directory, "other.db") })
+  expect(await server.decision("192.0.2.1")).toBe(401)
+})
+
+test("a server that has stopped does nothing now and then any more", async () => {
+  jest.useFakeTimers()
+  const server = await start()
+  expect(jest.getTimerCount()).toBeGreaterThan(0)
+  await server.stop()
+  // Less than the longest that a stop would wait for a request.
+  jest.advanceTimersByTime(1_000)
+  expect(jest.getTimerCount()).toBe(0)
+})
