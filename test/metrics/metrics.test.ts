@@ -1,22 +1,31 @@
 // What a running server tells Prometheus, and what it must never tell.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
-import { renameSync } from "node:fs"
+import { mkdtempSync, renameSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { systemClock } from "../../src/core/clock.ts"
+import type { ListenAddress } from "../../src/listen-address.ts"
+import { VERSION } from "../../src/version.ts"
 import { ask, requestText } from "../support/raw-http.ts"
 import { ANY_PORT, type RunningServer, runServer } from "../support/running-server.ts"
 import { type Exposition, readExposition } from "./exposition.ts"
 
 let server: RunningServer
 let url: string
+let directory: string
 
 beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), "ipgate-test-"))
   server = await runServer({ metricsListen: ANY_PORT, clock: systemClock })
   const port = server.log.map((line) => /metrics on 127\.0\.0\.1:([0-9]+)/.exec(line)?.[1]).find(Boolean)
   url = `http://127.0.0.1:${port}`
 })
 
-afterEach(() => server.stop())
+afterEach(async () => {
+  await server.stop()
+  rmSync(directory, { recursive: true, force: true })
+})
 
 async function scrape(): Promise<Exposition> {
   const answer = await fetch(`${url}/metrics`)
@@ -42,6 +51,15 @@ test("decisions by result, and how long some of them took", async () => {
   expect(metrics.value("ipgate_auth_faults_total")).toBe(0)
   expect(metrics.value("ipgate_auth_duration_seconds_count")).toBe(1)
   expect(metrics.value("ipgate_auth_duration_seconds_sum")).toBeGreaterThan(0)
+})
+
+test("which program it is, and that it has read its configuration at the start", async () => {
+  const metrics = await scrape()
+  expect(metrics.value("ipgate_build_info", { version: VERSION, bun: Bun.version })).toBe(1)
+  expect(metrics.value("ipgate_config_last_reload_successful")).toBe(1)
+  const readAt = metrics.value("ipgate_config_last_reload_success_timestamp_seconds")
+  expect(readAt).toBeGreaterThan(metrics.value("process_start_time_seconds"))
+  expect(readAt).toBeLessThanOrEqual(Date.now() / 1000)
 })
 
 test("changes by action, entries by list, the log, and the transactions", async () => {
@@ -76,6 +94,41 @@ test("the rows of an import are counted, and a rotated log holds no more than it
   expect(metrics.value("ipgate_audit_records_written_total")).toBe(5)
   expect(metrics.value("ipgate_audit_records")).toBe(3)
   expect((await server.audit()).length).toBe(3)
+})
+
+test("what is under way: requests on every address, and changes that wait for an import", async () => {
+  await server.stop()
+  const socket: ListenAddress = { kind: "unix", path: join(directory, "gate.sock") }
+  server = await runServer({ metricsListen: ANY_PORT, clock: systemClock, listen: [ANY_PORT, socket] })
+  url = `http://${/metrics on (\S+)/.exec(server.log.join(""))?.[1]}`
+  const underWay = async () => {
+    const metrics = await scrape()
+    const names = ["ipgate_http_requests_in_flight", "ipgate_changes_waiting"]
+    return names.map((name) => metrics.value(name))
+  }
+  expect(await underWay()).toEqual([0, 0])
+
+  const lines = Array.from({ length: 60_000 }, (_, i) => `10.${i >> 8}.${i & 255}.0/24\n`).join("")
+  let isImported = false
+  const imported = server.api("POST", "/api/whitelist/import", lines).then(({ status }) => {
+    isImported = true
+    return status
+  })
+  const changes: Array<Promise<Response>> = []
+  let [requests, waiting] = [0, 0]
+  while (!isImported) {
+    const init = { method: "DELETE", headers: { Authorization: `Bearer ${server.token}` } }
+    changes.push(fetch(`http://localhost/api/whitelist/perm/${listed}`, { ...init, unix: socket.path }))
+    const [someRequests = 0, someWaiting = 0] = await underWay()
+    requests = Math.max(requests, someRequests)
+    waiting = Math.max(waiting, someWaiting)
+  }
+  expect(await imported).toBe(200)
+  for (const change of changes) expect((await change).status).toBe(204)
+  expect(waiting).toBeGreaterThan(0)
+  // The import came on the one address, and all that waited for it on the other.
+  expect(requests).toBeGreaterThan(waiting)
+  expect(await underWay()).toEqual([0, 0])
 })
 
 test("requests by route template, method and status; an unknown method is one series, not one each", async () => {
