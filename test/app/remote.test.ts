@@ -1,6 +1,6 @@
 // Servers that are slow, and answers that break off: what the gate of a running server says then.
 
-import { afterEach, describe, expect, test } from "bun:test"
+import { afterEach, describe, expect, jest, spyOn, test } from "bun:test"
 import { createServer, type Socket } from "node:net"
 import { runFeed } from "../../cli/watch/feed.ts"
 import type { News } from "../../cli/watch/model.ts"
@@ -121,6 +121,33 @@ test.each(CHANGES)("%s may be done all the same when its answer is late", async 
   const name = await silent()
   const gate = openRemoteGate(name, () => TOKEN, PATIENCE)
   expect(await refusal(ask(gate))).toEqual(late(name, PATIENCE.change, UNSURE))
+})
+
+describe("nobody waits for ever", () => {
+  afterEach(() => {
+    jest.useRealTimers()
+  })
+
+  test.each<readonly [name: string, milliseconds: number, ask: Ask, hint: string | undefined]>([
+    ["a question", 10_000, (gate) => gate.status(), undefined],
+    ["a change of one entry", 60_000, (gate) => gate.removePermanent(IP), UNSURE],
+    ["what is for many", 600_000, (gate) => all(gate.export()), undefined],
+  ])("an answer to %s may take %d ms", async (_, milliseconds, ask, hint) => {
+    const name = await silent()
+    const limits = spyOn(globalThis, "fetch")
+    jest.useFakeTimers()
+    try {
+      const asked = refusal(ask(openRemoteGate(name, () => TOKEN)))
+      jest.advanceTimersByTime(milliseconds - 1)
+      expect(jest.getTimerCount()).toBe(1)
+      jest.advanceTimersByTime(1)
+      expect(await asked).toEqual(late(name, milliseconds, hint))
+      // The runtime would give up sooner by itself.
+      expect(limits.mock.calls[0]?.[1]).toMatchObject({ timeout: false })
+    } finally {
+      limits.mockRestore()
+    }
+  })
 })
 
 test("whether a token was made is asked of the list of tokens", async () => {
