@@ -44,12 +44,12 @@ afterEach(() => {
 })
 
 /** A listener that does this with every connection as soon as something was asked. */
-async function listener(answer: (socket: Socket) => void): Promise<string> {
+async function listener(answer: (socket: Socket, asked: string) => void): Promise<string> {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
     sockets.add(socket)
     socket.on("error", () => {})
-    socket.once("data", () => answer(socket))
+    socket.once("data", (asked) => answer(socket, asked.toString("latin1")))
   })
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   stops.push(() => {
@@ -121,6 +121,17 @@ test.each(CHANGES)("%s may be done all the same when its answer is late", async 
   const name = await silent()
   const gate = openRemoteGate(name, () => TOKEN, PATIENCE)
   expect(await refusal(ask(gate))).toEqual(late(name, PATIENCE.change, UNSURE))
+})
+
+test("a server with https is asked over TLS", async () => {
+  let firstByte: number | undefined
+  const name = await listener((socket, asked) => {
+    firstByte = asked.charCodeAt(0)
+    socket.destroy()
+  })
+  await refusal(openRemoteGate(`https://${name}/`, () => TOKEN).status())
+  // The type of a record of the handshake: RFC 8446, section 5.1.
+  expect(firstByte).toBe(22)
 })
 
 describe("nobody waits for ever", () => {
