@@ -407,11 +407,22 @@ describe("one owner of the database", () => {
     expect((await place.ipgate(["--offline", "allow", "203.0.113.8"])).code).toBe(0)
   })
 
-  test("a server that has stopped leaves one file with everything in it", async () => {
+  test.each<readonly [string, (place: Workplace) => Promise<void>]>([
+    [
+      "a server that has stopped",
+      async (place) => {
+        const server = await place.serve()
+        await server.ipgate("allow", "203.0.113.7")
+        expect(await server.stop()).toBe(0)
+      },
+    ],
+    [
+      "a change with --offline",
+      async (place) => expect((await place.ipgate(["--offline", "allow", "203.0.113.7"])).code).toBe(0),
+    ],
+  ])("%s leaves one file with everything in it", async (_, change) => {
     await using place = await Workplace.make()
-    const server = await place.serve()
-    await server.ipgate("allow", "203.0.113.7")
-    expect(await server.stop()).toBe(0)
+    await change(place)
     const wal = `${place.database}-wal`
     expect(existsSync(wal) ? statSync(wal).size : 0).toBe(0)
     copyFileSync(place.database, place.path("copy.db"))
