@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "bun:test"
 import { CliMachine, throughBothGates } from "../support/cli.ts"
+import { FakeClock } from "../support/fake-clock.ts"
 import { runServer } from "../support/running-server.ts"
 
 throughBothGates((world) => {
@@ -34,9 +35,12 @@ throughBothGates((world) => {
 })
 
 test("tells how long the server has been up, by its clock", async () => {
-  const server = await runServer()
+  const clock = new FakeClock()
+  const server = await runServer({ clock })
   const machine = new CliMachine({ environment: { IPGATE_SERVER: server.url } })
-  expect((await machine.run("status")).out).toStartWith("ipgate   ok, up 0s\n")
+  clock.advance(90_000)
+  clock.stepWall(3_600_000)
+  expect((await machine.run("status")).out).toStartWith("ipgate   ok, up 1m30s\n")
   await server.stop()
   machine.remove()
 })
