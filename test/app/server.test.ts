@@ -7,6 +7,7 @@ import { join } from "node:path"
 import type { ListenAddress } from "../../src/listen-address.ts"
 import { FakeClock } from "../support/fake-clock.ts"
 import { freePort } from "../support/free-port.ts"
+import { RawConnection, requestText } from "../support/raw-http.ts"
 import { type RunningServer, type RunningServerOptions, runServer } from "../support/running-server.ts"
 
 let directory: string
@@ -107,4 +108,25 @@ test("a server that has stopped does nothing now and then any more", async () =>
   // Less than the longest that a stop would wait for a request.
   jest.advanceTimersByTime(1_000)
   expect(jest.getTimerCount()).toBe(0)
+})
+
+test("a request under way has ten seconds after a stop, and what it changes is kept", async () => {
+  const server = await start()
+  const body = JSON.stringify({ ip: "192.0.2.1" })
+  using connection = await RawConnection.open(server.address)
+  connection.send(
+    requestText("POST /api/whitelist/perm", [
+      `Authorization: Bearer ${server.token}`,
+      "Expect: 100-continue",
+      `Content-Length: ${body.length}`,
+    ]),
+  )
+  expect((await connection.answer()).status).toBe(100)
+  jest.useFakeTimers()
+  const stopping = server.stop()
+  jest.advanceTimersByTime(9_999)
+  connection.send(body)
+  expect((await connection.answer()).status).toBe(204)
+  jest.advanceTimersByTime(1)
+  await stopping
 })
