@@ -1,9 +1,10 @@
 // What a running server tells Prometheus, and what it must never tell.
 
-import { afterEach, beforeEach, describe, expect, test } from "bun:test"
+import { afterEach, beforeEach, describe, expect, spyOn, test } from "bun:test"
 import { mkdtempSync, renameSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { Allowlist } from "../../src/core/allowlist.ts"
 import { systemClock } from "../../src/core/clock.ts"
 import type { ListenAddress } from "../../src/listen-address.ts"
 import { VERSION } from "../../src/version.ts"
@@ -51,6 +52,31 @@ test("decisions by result, and how long some of them took", async () => {
   expect(metrics.value("ipgate_auth_faults_total")).toBe(0)
   expect(metrics.value("ipgate_auth_duration_seconds_count")).toBe(1)
   expect(metrics.value("ipgate_auth_duration_seconds_sum")).toBeGreaterThan(0)
+})
+
+test("decisions that break down, which let nobody in", async () => {
+  await server.stop()
+  // The API's document has no answer for a fault of ours.
+  server = await runServer({ metricsListen: ANY_PORT, clock: systemClock, watched: false })
+  url = `http://${/metrics on (\S+)/.exec(server.log.join(""))?.[1]}`
+  await server.addPermanent(listed)
+  const allows = spyOn(Allowlist.prototype, "allows").mockImplementation(() => {
+    throw new Error("a fault of our own")
+  })
+  try {
+    for (const [path, status] of [
+      ["/auth", 500],
+      ["/auth", 500],
+      ["/authz", 403],
+    ] as const) {
+      const answer = await server.request("GET", path, { headers: { "X-Real-IP": listed } })
+      expect([path, answer.status]).toEqual([path, status])
+    }
+  } finally {
+    allows.mockRestore()
+  }
+  expect(await server.decision(listed)).toBe(204)
+  expect((await scrape()).value("ipgate_auth_faults_total")).toBe(3)
 })
 
 test("which program it is, and that it has read its configuration at the start", async () => {
