@@ -130,3 +130,43 @@ test("a request under way has ten seconds after a stop, and what it changes is k
   jest.advanceTimersByTime(1)
   await stopping
 })
+
+test("a stop ends the streams of changes, and does not wait for their readers", async () => {
+  const server = await start()
+  const stream = await server.api("GET", "/api/events?tail=0")
+  jest.useFakeTimers()
+  await server.stop()
+  expect(await stream.text()).toStartWith("id: 0\n")
+})
+
+describe("what takes effect after its client has heard that it failed lets in all the same:", () => {
+  const IP = "192.0.2.1"
+
+  test.each<readonly [string, (server: RunningServer) => Promise<Response>, told: string]>([
+    ["a change", (server) => server.api("POST", "/api/whitelist/perm", { ip: IP }), " notice allowed "],
+    [
+      "an import",
+      (server) => server.api("POST", "/api/whitelist/import", `${IP}\n`),
+      " notice an import took effect after its client had been answered that it failed\n",
+    ],
+  ])("%s", async (_, ask, told) => {
+    jest.useFakeTimers()
+    const server = await start()
+    let status: number | null = null
+    while (status !== 500) {
+      await server.api("DELETE", `/api/whitelist/perm/${IP}`)
+      status = null
+      const asked = ask(server).then((answer) => {
+        status = answer.status
+      })
+      // No call to the database may take so long.
+      while (status === null) {
+        jest.advanceTimersByTime(3_600_000)
+        await server.decision("198.51.100.1")
+      }
+      await asked
+    }
+    while ((await server.decision(IP)) !== 204) {}
+    expect(server.log.join("")).toContain(told)
+  })
+})
