@@ -108,6 +108,19 @@ test("changes by action, entries by list, the log, and the transactions", async 
   expect(metrics.value("ipgate_db_size_bytes")).toBeGreaterThan(4096)
 })
 
+test("every change of a transaction is counted, and the time of all in seconds", async () => {
+  const from = performance.now()
+  const ips = Array.from({ length: 50 }, (_, i) => `192.0.2.${i}`)
+  await Promise.all(ips.map((ip) => server.addPermanent(ip)))
+  const seconds = (performance.now() - from) / 1000
+
+  const metrics = await scrape()
+  expect(metrics.value("ipgate_commit_changes_total")).toBe(50)
+  expect(metrics.value("ipgate_commit_duration_seconds_count")).toBeLessThan(50)
+  // One transaction follows the other.
+  expect(metrics.value("ipgate_commit_duration_seconds_sum")).toBeLessThan(seconds)
+})
+
 test("the rows of an import are counted, and a rotated log holds no more than it keeps", async () => {
   await server.stop()
   server = await runServer({ metricsListen: ANY_PORT, clock: systemClock, auditRows: 3 })
