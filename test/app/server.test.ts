@@ -8,7 +8,12 @@ import type { ListenAddress } from "../../src/listen-address.ts"
 import { FakeClock } from "../support/fake-clock.ts"
 import { freePort } from "../support/free-port.ts"
 import { RawConnection, requestText } from "../support/raw-http.ts"
-import { type RunningServer, type RunningServerOptions, runServer } from "../support/running-server.ts"
+import {
+  ANY_PORT,
+  type RunningServer,
+  type RunningServerOptions,
+  runServer,
+} from "../support/running-server.ts"
 
 let directory: string
 let servers: RunningServer[]
@@ -78,6 +83,19 @@ describe("at its start the log has", () => {
       " notice temporary entries have ended while no server ran ended=1\n",
     )
   })
+})
+
+test("the feed and the metrics go on where the log of the database stands", async () => {
+  const first = await start()
+  await first.addPermanent("192.0.2.1", "192.0.2.2")
+  const server = await start({ databasePath: await stopped(first), metricsListen: ANY_PORT })
+  const [, metrics] = /metrics on (\S+)/.exec(server.log.join("")) ?? []
+  const text = await (await fetch(`http://${metrics}/metrics`)).text()
+  expect(text).toContain("\nipgate_audit_records_written_total 2\n")
+  expect(text).toContain("\nipgate_audit_records 2\n")
+  const stream = await server.api("GET", "/api/events?tail=0")
+  await server.stop()
+  expect(await stream.text()).toStartWith("id: 2\n")
 })
 
 test("ends that cannot be recorded are told with their cause", async () => {
