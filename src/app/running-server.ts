@@ -13,8 +13,6 @@ export type ServerPolicy = {
 
 export type RunningServer = {
   readonly addresses: readonly ListenAddress[]
-  /** `null` if the metrics are served nowhere. */
-  readonly metricsAddress: ListenAddress | null
   /** All of it holds for the very next request. */
   apply(policy: ServerPolicy): void
   /** How much is on the lists, in words. */

@@ -169,7 +169,6 @@ export async function startServer(
     })
     return {
       addresses,
-      metricsAddress: metricsListener?.address ?? null,
       apply: ({ tokens, trustedProxies, clientIpHeader, logRefusals }) => {
         bearer.replaceFileTokens(tokens)
         clients.replace(trustedProxies, clientIpHeader)
