@@ -160,16 +160,25 @@ test("a stop ends the streams of changes, and does not wait for their readers", 
 describe("what takes effect after its client has heard that it failed lets in all the same:", () => {
   const IP = "192.0.2.1"
 
-  test.each<readonly [string, (server: RunningServer) => Promise<Response>, told: string]>([
-    ["a change", (server) => server.api("POST", "/api/whitelist/perm", { ip: IP }), " notice allowed "],
+  type Ask = (server: RunningServer) => Promise<Response>
+
+  test.each<readonly [string, Ask, told: string, published: string]>([
+    [
+      "a change",
+      (server) => server.api("POST", "/api/whitelist/perm", { ip: IP }),
+      " notice allowed ",
+      '"action":"add_perm"',
+    ],
     [
       "an import",
       (server) => server.api("POST", "/api/whitelist/import", `${IP}\n`),
       " notice an import took effect after its client had been answered that it failed\n",
+      "event: reload\n",
     ],
-  ])("%s", async (_, ask, told) => {
+  ])("%s", async (_, ask, told, published) => {
     jest.useFakeTimers()
     const server = await start()
+    const stream = await server.api("GET", "/api/events?tail=0")
     let status: number | null = null
     while (status !== 500) {
       await server.api("DELETE", `/api/whitelist/perm/${IP}`)
@@ -186,5 +195,7 @@ describe("what takes effect after its client has heard that it failed lets in al
     }
     while ((await server.decision(IP)) !== 204) {}
     expect(server.log.join("")).toContain(told)
+    await server.stop()
+    expect(await stream.text()).toContain(published)
   })
 })
