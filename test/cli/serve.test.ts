@@ -17,10 +17,11 @@ afterEach(() => machine.remove())
 
 type Signal = Parameters<Parameters<ProcessEnv["untilSignal"]>[0]>[0]
 
-/** Starts `serve` on a unix socket, and hands over when it is ready for signals. */
+/** Starts `serve` on a unix socket, and hands over when it is ready for signals; `early` ones come before it listens. */
 async function started(
   settings: CliSettings,
   use: (server: { socket: string; signal: (name: Signal) => void; log: () => string }) => Promise<void>,
+  early: readonly Signal[] = [],
 ) {
   const socket = machine.path("ipgate.sock")
   let log = ""
@@ -37,6 +38,7 @@ async function started(
     },
     untilSignal: (handle) => {
       handler = handle
+      for (const name of early) handle(name)
     },
     ...settings,
   })
@@ -75,6 +77,17 @@ describe(
       expect(log).not.toContain("api-token")
     })
 
+    test("a token file that is named goes before the token of the environment", async () => {
+      const other = "b-token-for-tests-of-48-characters-0123456789ab!"
+      const environment = { IPGATE_TOKEN: other, IPGATE_TOKEN_FILE: machine.file("named", `${TOKEN}\n`) }
+      await started({ environment }, async ({ socket, signal }) => {
+        const codeWith = async (token: string) =>
+          (await machine.run(`list --server unix:${socket}`, { environment: { IPGATE_TOKEN: token } })).code
+        expect([await codeWith(TOKEN), await codeWith(other)]).toEqual([0, 4])
+        signal("SIGTERM")
+      })
+    })
+
     test("makes none where one is given", async () => {
       await started({ environment: { IPGATE_TOKEN: TOKEN } }, async ({ socket, signal }) => {
         const settings = { environment: { IPGATE_TOKEN: TOKEN } }
@@ -104,6 +117,53 @@ describe("signals", () => {
       signal("SIGINT")
       expect(exits).toEqual([1])
     })
+  })
+
+  const RELOADED = "reloaded the configuration"
+
+  test("SIGHUP before it listens is kept until it does: one reload for all of them", async () => {
+    const { log } = await started(
+      settings,
+      async ({ signal, log }) => {
+        while (!log().includes(RELOADED)) await Bun.sleep(1)
+        signal("SIGTERM")
+      },
+      ["SIGHUP", "SIGHUP"],
+    )
+    expect(log.split(RELOADED)).toHaveLength(2)
+  })
+
+  test.each<readonly [string, readonly Signal[], readonly Signal[]]>([
+    ["before it listens", ["SIGHUP", "SIGTERM"], []],
+    ["after it has listened", [], ["SIGTERM", "SIGHUP"]],
+  ])("SIGHUP reloads nothing where SIGTERM ends it %s", async (_, early, late) => {
+    const { code, log } = await started(
+      settings,
+      async ({ signal }) => {
+        for (const name of late) signal(name)
+      },
+      early,
+    )
+    expect(code).toBe(0)
+    expect(log).toContain("stopping on SIGTERM")
+    expect(log).not.toContain(RELOADED)
+  })
+
+  test("an error that nobody has caught ends it with exit 1 and its cause; a signal does not wait for that", async () => {
+    const exits: number[] = []
+    let breakDown: (error: unknown) => void = () => {}
+    const untilFault: ProcessEnv["untilFault"] = (handle) => {
+      breakDown = handle
+    }
+    const exitNow = (code: number) => exits.push(code)
+    const { code, log } = await started({ ...settings, untilFault, exitNow }, async ({ signal }) => {
+      breakDown(new Error("out of nowhere"))
+      expect(exits).toEqual([])
+      signal("SIGTERM")
+      expect(exits).toEqual([1])
+    })
+    expect(code).toBe(1)
+    expect(log).toMatch(/error an error that nobody has caught: stopping .*out of nowhere/)
   })
 })
 
