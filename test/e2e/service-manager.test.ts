@@ -161,12 +161,16 @@ describe(
 )
 
 test("sockets from systemd are refused, because ipgate opens its own", async () => {
-  const { code, stderr } = await place.ipgate(["serve"], { env: { LISTEN_FDS: "1" } })
-  expect(code).toBe(78)
-  expect(stderr).toContain("LISTEN_FDS is set: ipgate opens its sockets itself")
-  // Somebody else's, inherited from a shell that was started so.
-  const server = await place.serve([], { env: { LISTEN_FDS: "1", LISTEN_PID: "1" } })
-  expect(await server.stop()).toBe(0)
+  for (const check of [[], ["--check"]]) {
+    const { code, stderr } = await place.ipgate(["serve", ...check], { env: { LISTEN_FDS: "1" } })
+    expect(code).toBe(78)
+    expect(stderr).toContain("LISTEN_FDS is set: ipgate opens its sockets itself")
+  }
+  // Somebody else's, inherited from a shell that was started so; and none at all.
+  for (const env of [{ LISTEN_FDS: "1", LISTEN_PID: "1" }, { LISTEN_FDS: "0" }]) {
+    const server = await place.serve([], { env })
+    expect(await server.stop()).toBe(0)
+  }
 })
 
 /** A second less than it is: the file is not exact. */
