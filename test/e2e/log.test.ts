@@ -211,6 +211,27 @@ describe(
       }
     }
 
+    /** What the server writes into the pipe from here on to its end, which SIGTERM brings about. */
+    async function untilEnd(server: Awaited<ReturnType<typeof serve>>, reader: number): Promise<string> {
+      let text = ""
+      let isEnded = false
+      const stopped = server.stop().finally(() => {
+        isEnded = true
+      })
+      const buffer = Buffer.alloc(1 << 20)
+      for (;;) {
+        const isAll = isEnded
+        try {
+          text += buffer.toString("utf8", 0, readSync(reader, buffer))
+        } catch {
+          if (isAll) break
+          await Bun.sleep(5)
+        }
+      }
+      expect(await stopped).toBe(0)
+      return text
+    }
+
     test("gone after the first line: it serves, and stops as usual", async () => {
       const server = await serve("exec 2> >(head -1)")
       await busy(server)
@@ -252,7 +273,30 @@ describe(
         const told = text.match(/"event":"list.add"/g)?.length ?? 0
         expect(Number(lost) + told).toBeGreaterThanOrEqual(2000)
         expect(told).toBeLessThan(2000)
-        expect(await server.stop()).toBe(0)
+        text += await untilEnd(server, reader)
+        const messages = text.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line).msg]))
+        expect(messages.at(-1)).toBe("stopped")
+      } finally {
+        closeSync(reader)
+      }
+    })
+
+    test("asleep until it stops: what it has said is whole, to the last line", async () => {
+      const fifo = place.path("fifo")
+      expect(spawnSync("mkfifo", [fifo]).status).toBe(0)
+      const reader = openSync(fifo, constants.O_RDWR | constants.O_NONBLOCK)
+      try {
+        const server = await serve(`exec 2>${fifo}`)
+        // Several times what a pipe holds, and less than what is kept for a reader that is late.
+        const reason = "r".repeat(490)
+        for (let i = 0; i < 500; i++)
+          expect(
+            await server.api("POST", "temp", { ip: `10.0.${i >> 8}.${i & 255}`, ttl_seconds: 600, reason }),
+          ).toBe(204)
+        const text = await untilEnd(server, reader)
+        expect(text.match(/"event":"list.add"/g)).toHaveLength(500)
+        expect(text).toEndWith("\n")
+        expect(JSON.parse(text.trimEnd().split("\n").at(-1) ?? "").msg).toBe("stopped")
       } finally {
         closeSync(reader)
       }
