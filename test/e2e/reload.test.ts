@@ -69,6 +69,7 @@ describe("what a reload takes over", () => {
     await place.write("ipgate.toml", '[auth]\ntrusted_proxies = ["127.0.0.1"]\n')
     await reload(server)
     expect(await server.decision("203.0.113.7")).toBe(204)
+    expect(server.log()).not.toContain("restart")
     await server.stop()
   })
 
@@ -127,6 +128,20 @@ describe("what a reload takes over", () => {
     expect(server.log()).not.toContain("notice removed")
   })
 
+  test.each([
+    ["none", "summary"],
+    ["summary", "none"],
+  ])("the line about refused clients, from %s to %s", async (before, after) => {
+    await place.write("ipgate.toml", `[log]\nrefusals = "${before}"\n`)
+    const server = await place.serve()
+    await place.write("ipgate.toml", `[log]\nrefusals = "${after}"\n`)
+    await reload(server)
+    expect(await server.decision("203.0.113.7")).toBe(401)
+    await server.stop()
+    await server.logged("info stopped")
+    expect(server.log().includes("info refused requests=1 ")).toBe(after === "summary")
+  })
+
   test("a flag wins over the file, as at the start", async () => {
     const server = await place.serve(["--trusted-proxies", "127.0.0.1"])
     await server.ipgate("allow", "203.0.113.7")
@@ -166,6 +181,38 @@ describe("what a reload takes over", () => {
     expect(await statusWith(server, TOKEN)).toBe(200)
     await server.stop()
   })
+
+  test("under systemd --check reads what a reload would read, and the start only the copy", async () => {
+    await place.write("credentials/api-token", `${TOKEN}\n`, 0o400)
+    const origin = await place.write("origin", "short\n", 0o600)
+    await place.write("ipgate.toml", `[auth]\ntoken_file = "${origin}"\n`)
+    const env = { IPGATE_TOKEN_FILE: undefined, CREDENTIALS_DIRECTORY: place.path("credentials") }
+    const { code, stderr } = await place.ipgate(["serve", "--check"], { env })
+    expect(code).toBe(78)
+    expect(stderr).toContain(`the token file ${origin} holds a token of fewer than 32 characters`)
+    const server = await place.serve([], { env })
+    expect(await statusWith(server, TOKEN)).toBe(200)
+    await server.stop()
+  })
+})
+
+test("at a start, and for --check, the configuration and the token may come through pipes", async () => {
+  const proxies = '[auth]\ntrusted_proxies = ["192.0.2.10"]'
+  const through = `exec "$0" "$@" --config <(echo '${proxies}') --token-file <(echo ${TOKEN})`
+  const options = {
+    prefix: ["bash", "-c", through],
+    env: { IPGATE_TOKEN_FILE: undefined, IPGATE_CONFIG: undefined },
+  }
+  expect(await place.ipgate(["serve", "--check"], options)).toEqual({
+    code: 0,
+    stdout: "the configuration is valid\n",
+    stderr: "",
+  })
+  const server = await place.serve([], options)
+  expect(await statusWith(server, TOKEN)).toBe(200)
+  await server.ipgate("allow", "203.0.113.7")
+  expect(await server.decision("203.0.113.7")).toBe(401)
+  await server.stop()
 })
 
 describe(
