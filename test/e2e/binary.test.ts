@@ -1,7 +1,17 @@
 // The executable as an administrator gets it: alone, in hostile places, as any user, and when it is told to stop.
 
 import { describe, expect, setDefaultTimeout, test } from "bun:test"
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs"
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from "node:fs"
 import { createServer } from "node:net"
 import { dirname, join } from "node:path"
 import type { ListenAddress } from "../../src/listen-address.ts"
@@ -267,6 +277,126 @@ describe("as a user without rights", () => {
       expect(await next.decision("203.0.113.7")).toBe(204)
     },
   )
+
+  test("a state directory that it may not make is told with what to do, and a start is not tried again", async () => {
+    await using place = await Workplace.make()
+    const { binary, folder } = place.copyBinary()
+    mkdirSync(place.path("closed"), { mode: 0o555 })
+    const state = place.path("closed/ipgate")
+    const { code, stdout, stderr } = await place.ipgate(["serve", "--listen", "127.0.0.1:0"], {
+      binary,
+      cwd: folder,
+      env: { ...ordinary, XDG_STATE_HOME: place.path("closed") },
+      prefix: AS_ORDINARY_USER,
+    })
+    expect({ code, stdout, stderr }).toEqual({
+      code: 78,
+      stdout: "",
+      stderr: `ipgate: the token file ${state}/api-token cannot be made: EACCES\n  name places that this user may write to with --token-file and --db, or set HOME\n`,
+    })
+  })
+
+  test("a new database in somebody else's directory, where it may write, is its own", async () => {
+    await using place = await Workplace.make()
+    const { binary, folder } = place.copyBinary()
+    mkdirSync(place.path("open"))
+    chmodSync(place.path("open"), 0o777)
+    const path = place.path("open/gate.db")
+    const env = { IPGATE_DB: `file:${path}` }
+    const options = { binary, cwd: folder, env, prefix: AS_ORDINARY_USER }
+    const { code, stderr } = await place.ipgate(["--offline", "allow", "203.0.113.7"], options)
+    expect([code, stderr]).toEqual([0, expect.stringContaining("made a new, empty database")])
+    expect(mode(path)).toBe("600")
+    expect((await place.ipgate(["--offline", "check", "203.0.113.7"], options)).code).toBe(0)
+  })
+
+  test("a database that it may not write, or not beside, is told by its name", async () => {
+    await using place = await Workplace.make()
+    const { binary, folder } = place.copyBinary()
+    expect((await place.ipgate(["--offline", "list"])).code).toBe(0)
+    const [open, closed] = [place.path("open"), place.path("closed")]
+    for (const path of [open, closed]) {
+      mkdirSync(path)
+      copyFileSync(place.database, join(path, "gate.db"))
+    }
+    symlinkSync(join(closed, "gate.db"), join(open, "link.db"))
+    chmodSync(open, 0o777)
+    chmodSync(join(open, "gate.db"), 0o444)
+    chmodSync(join(closed, "gate.db"), 0o666)
+    chmodSync(closed, 0o555)
+    for (const [database, name] of [
+      [join(open, "gate.db"), join(open, "gate.db")],
+      [join(closed, "gate.db"), closed],
+      [join(open, "link.db"), closed],
+    ]) {
+      const env = { IPGATE_DB: `file:${database}` }
+      const options = { binary, cwd: folder, env, prefix: AS_ORDINARY_USER }
+      const { code, stderr } = await place.ipgate(["--offline", "list"], options)
+      expect(code).toBe(5)
+      expect(stderr).toStartWith(`ipgate: ${name} cannot be written by this user\n  make it writable`)
+    }
+    chmodSync(closed, 0o755)
+  })
+
+  test("the token and the database that it makes are on the disk before they have their names", async () => {
+    await using place = await Workplace.make()
+    const { binary, folder } = place.copyBinary()
+    mkdirSync(place.path("state"))
+    chmodSync(place.path("state"), 0o777)
+    const calls = place.path("calls")
+    const strace = ["strace", "-D", "-f", "-qq", "-y", "-o", calls, "-e", "trace=fsync,link,linkat"]
+    const server = await place.serve([], {
+      binary,
+      cwd: folder,
+      env: { ...ordinary, XDG_STATE_HOME: place.path("state") },
+      prefix: [...strace, ...AS_ORDINARY_USER],
+    })
+    expect(await server.stop()).toBe(0)
+    const lines = readFileSync(calls, "utf8").split("\n")
+    const steps = [
+      /fsync\(.*\/api-token\.new-\w+\/api-token>/,
+      /link(at)?\(.*\/api-token\.new-\w+\/api-token"/,
+      /fsync\(.*\/ipgate\.db\.new-\w+\/database>/,
+      /link(at)?\(.*\/ipgate\.db\.new-\w+\/database"/,
+      /fsync\(\d+<.*\/state\/ipgate>/,
+    ].map((step) => lines.findIndex((line) => step.test(line)))
+    expect(steps[0]).toBeGreaterThanOrEqual(0)
+    expect(steps).toEqual(steps.toSorted((a, b) => a - b))
+    expect(new Set(steps).size).toBe(5)
+  })
+
+  test("a reload makes no token in the place of one that is gone, and the old one holds", async () => {
+    await using place = await Workplace.make()
+    const { binary, folder } = place.copyBinary()
+    mkdirSync(place.path("state"))
+    chmodSync(place.path("state"), 0o777)
+    const env = { ...ordinary, XDG_STATE_HOME: place.path("state") }
+    const server = await place.serve([], { binary, cwd: folder, env, prefix: AS_ORDINARY_USER })
+    const made = place.path("state/ipgate/api-token")
+    const token = readFileSync(made, "utf8").trim()
+    rmSync(made)
+    server.signal("SIGHUP")
+    await server.logged(`the old configuration stays in force: the token file ${made} does not exist`)
+    expect(existsSync(made)).toBe(false)
+    const headers = { Authorization: `Bearer ${token}` }
+    expect((await fetch(`${server.url}/api/logs`, { headers })).status).toBe(200)
+    expect(await server.stop()).toBe(0)
+  })
+
+  test("a token file that it may not read is told with who may, and not as one that is missing", async () => {
+    await using place = await Workplace.make()
+    const { binary, folder } = place.copyBinary()
+    const closed = await place.write("closed-token", `${TOKEN}\n`, 0o000)
+    const { code, stdout, stderr } = await place.ipgate(["list", "--token-file", closed], {
+      binary,
+      cwd: folder,
+      prefix: AS_ORDINARY_USER,
+    })
+    expect([code, stdout]).toEqual([4, ""])
+    expect(stderr).toStartWith(
+      `ipgate: the token file ${closed} may not be read by this user\n  use sudo, or join`,
+    )
+  })
 })
 
 // A mount namespace of its own: as root directly, else as the root of a user namespace.
