@@ -2,6 +2,7 @@
 
 import { expect, test } from "bun:test"
 import {
+  appendFileSync,
   chownSync,
   existsSync,
   linkSync,
@@ -43,6 +44,35 @@ test("a new database belongs to whom its directory belongs, so that root makes n
   const { uid, gid } = statSync(directory)
   const made = statSync(path)
   expect([made.uid, made.gid, made.mode & 0o777]).toEqual([uid, gid, 0o600])
+})
+
+test("the directory that is made for a database is closed to others, under every umask", () => {
+  const before = process.umask(0)
+  try {
+    expect(statSync(dirname(database())).mode & 0o777).toBe(0o700)
+  } finally {
+    process.umask(before)
+  }
+})
+
+test("the rest of an unfinished page may be in the log, which lies beside the file and not beside a link to it", () => {
+  const path = database()
+  appendFileSync(path, "part of a page")
+  const link = newPath("link.db")
+  symlinkSync(path, link)
+  writeFileSync(`${link}-wal`, "no log of this file")
+  for (const name of [path, link]) expect(() => createDatabaseFile(name)).toThrow("is damaged")
+  writeFileSync(`${path}-wal`, "a log")
+  for (const name of [path, link]) expect(createDatabaseFile(name)).toBe(false)
+})
+
+test("a link to a database that is away is no place for a new one, and nothing is made where it leads", async () => {
+  const away = newPath("away.db")
+  const link = newPath("link.db")
+  symlinkSync(away, link)
+  await expect(start(link)).rejects.toThrow()
+  expect(existsSync(away)).toBe(false)
+  expect(beside(link).filter((name) => name.startsWith(`${link}.`))).toEqual([])
 })
 
 /** What lies in the directory of the database but for its own files, folders with what they hold. */
