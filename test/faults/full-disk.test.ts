@@ -4,7 +4,7 @@ import { expect, setDefaultTimeout, test } from "bun:test"
 import { readdirSync, statSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { LibsqlStore } from "../../src/store/libsql-store.ts"
-import { makeTokenFile, readTokenFile } from "../../src/token-file.ts"
+import { makeTokenFile, readTokenFile, TokenError } from "../../src/token-file.ts"
 import { addPermanent, logOf, NOW, permanentOf } from "../store/changes.ts"
 import { Workplace } from "../support/binary.ts"
 import { copyDatabase, temporaryPaths } from "../support/temp-store.ts"
@@ -18,6 +18,15 @@ const newPath = temporaryPaths()
 
 const KEPT_ROWS = 300
 const GROUP = 40
+
+function thrownBy(act: () => unknown): unknown {
+  try {
+    act()
+  } catch (error) {
+    return error
+  }
+  throw new Error("nothing was thrown")
+}
 
 /** The n-th group of addresses. */
 function group(n: number): string[] {
@@ -86,12 +95,23 @@ test("the disk is full when the first token is made: nothing is left of it, and 
   using disk = new SmallDisk(1_000)
   const path = join(disk.path, "state/api-token")
   disk.fill()
-  expect(() => makeTokenFile(path)).toThrow("ENOSPC")
+  // Another attempt may find space, so it is not told as a token that cannot be used.
+  const failure = thrownBy(() => makeTokenFile(path))
+  expect([String(failure).includes("ENOSPC"), failure instanceof TokenError]).toEqual([true, false])
   expect(readdirSync(dirname(path))).toEqual([])
   disk.empty()
   expect([makeTokenFile(path), makeTokenFile(path)]).toEqual([true, false])
   expect(readTokenFile(path)).toHaveLength(1)
   expect(readdirSync(dirname(path))).toEqual(["api-token"])
+})
+
+test("the file system is read-only when the first token is made: no second attempt will make it", () => {
+  using disk = new SmallDisk(1_000)
+  const path = join(disk.path, "state/api-token")
+  disk.makeReadOnly()
+  const failure = thrownBy(() => makeTokenFile(path))
+  expect(failure).toBeInstanceOf(TokenError)
+  expect(String(failure)).toContain(`the token file ${path} cannot be made: EROFS`)
 })
 
 test(
