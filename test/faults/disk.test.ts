@@ -258,6 +258,13 @@ const TOUCHES: Readonly<Record<string, Touch>> = {
     },
     back: (path) => renameSync(`${path}.aside`, path),
   },
+  "replaced by a copy of the same size and time, and put back": {
+    away: (path) => {
+      renameSync(path, `${path}.aside`)
+      expect(Bun.spawnSync(["cp", "--preserve=all", `${path}.aside`, path]).exitCode).toBe(0)
+    },
+    back: (path) => renameSync(`${path}.aside`, path),
+  },
   "its log replaced and put back": {
     away: (path) => {
       renameSync(`${path}-wal`, `${path}.aside`)
@@ -392,17 +399,33 @@ test(
   },
 )
 
-test(
-  fault(
+test("the log of a file that the server has by a link is replaced and put back: changes are refused in between", async () => {
+  await using place = await Workplace.make()
+  const link = place.path("link.db")
+  symlinkSync(place.database, link)
+  await (await place.serve()).stop()
+  const server = await place.serve([], { env: { IPGATE_DB: `file:${link}` } })
+  expect(await add(server, LISTED)).toBe(204)
+  const { away, back } = TOUCHES["its log replaced and put back"] as Touch
+  away(place.database)
+  await expectRefusing(server)
+  back(place.database)
+  await recovered(server)
+  await expectWhole(place, server)
+})
+
+test.each(["deleted", "deleted, and an empty one made"])(
+  `${fault(
     "D-14",
     "the log beside the file is deleted under the server",
     "the next change brings all of it back",
-  ),
-  async () => {
+  )} (%s)`,
+  async (how) => {
     await using place = await Workplace.make()
     const server = await place.serve()
     expect(await add(server, LISTED)).toBe(204)
     rmSync(`${place.database}-wal`)
+    if (how !== "deleted") writeFileSync(`${place.database}-wal`, "")
     await expectWhole(place, server)
   },
 )
