@@ -96,6 +96,17 @@ describe("a run", () => {
     ).toMatchObject({ code: 0, err: "" })
     expect((await ipgate(`list --offline --db ${database}`)).out).toContain("203.0.113.8")
   })
+
+  test.each(["/proc/no/such", "/proc"])(
+    "says of %s, which is no file to read, that it is none",
+    async (path) => {
+      expect(await ipgate(`import ${path} --format values --offline --db ${database}`)).toEqual({
+        code: 2,
+        out: "",
+        err: `ipgate: ${path} does not exist or cannot be read\n`,
+      })
+    },
+  )
 })
 
 describe(
