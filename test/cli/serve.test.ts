@@ -186,6 +186,13 @@ describe("--check", () => {
     expect(readdirSync(machine.home)).toEqual([])
   })
 
+  test("warns of a variable that is nearly one of ours", async () => {
+    const environment = { IPGATE_TRUSTED_PROXY: "10.0.0.1" }
+    const { code, err } = await machine.run("serve --check", { environment })
+    expect(code).toBe(0)
+    expect(err).toContain("IPGATE_TRUSTED_PROXY is set and means nothing")
+  })
+
   test.each([
     ["serve --check --listen 0.0.0.0:8765 --trusted-proxies 192.0.2.10"],
     ["serve --check --listen 127.0.0.1:1 [::1]:2 localhost:3 unix:/run/ipgate.sock"],

@@ -153,6 +153,16 @@ describe("for a program", () => {
     expect(await server.stop()).toBe(0)
     expect(linesOf(path).filter(({ event }) => event === "auth.refused")).toEqual([])
   })
+
+  test("nothing below the level that it starts with", async () => {
+    const path = place.path("log")
+    const server = await serve(`exec 2>${path}`, { IPGATE_LOG_LEVEL: "warn" })
+    expect(await server.api("POST", "perm", { ip: "192.0.2.1" })).toBe(204)
+    expect(await server.stop()).toBe(0)
+    const levels = linesOf(path).map(({ level }) => level)
+    expect(levels).toContain("warn")
+    expect(levels.filter((level) => level === "info" || level === "notice")).toEqual([])
+  })
 })
 
 describe("for the journal", () => {
