@@ -222,24 +222,18 @@ describe(
     }
 
     /** What the server writes into the pipe from here on to its end, which SIGTERM brings about. */
-    async function untilEnd(server: Awaited<ReturnType<typeof serve>>, reader: number): Promise<string> {
-      let text = ""
+    async function untilEnd(server: Awaited<ReturnType<typeof serve>>, pipe: SleepyReader): Promise<string> {
       let isEnded = false
       const stopped = server.stop().finally(() => {
         isEnded = true
       })
-      const buffer = Buffer.alloc(1 << 20)
-      for (;;) {
-        const isAll = isEnded
-        try {
-          text += buffer.toString("utf8", 0, readSync(reader, buffer))
-        } catch {
-          if (isAll) break
-          await Bun.sleep(5)
-        }
+      let text = ""
+      while (!isEnded) {
+        text += pipe.read()
+        await Bun.sleep(5)
       }
       expect(await stopped).toBe(0)
-      return text
+      return text + pipe.read()
     }
 
     test("gone after the first line: it serves, and stops as usual", async () => {
@@ -264,52 +258,36 @@ describe(
     })
 
     test("asleep: it serves, and says afterwards how many lines are lost", async () => {
-      const fifo = place.path("fifo")
-      expect(spawnSync("mkfifo", [fifo]).status).toBe(0)
-      const reader = openSync(fifo, constants.O_RDWR | constants.O_NONBLOCK)
-      try {
-        const server = await serve(`exec 2>${fifo}`)
-        await busy(server)
-        let text = ""
-        const buffer = Buffer.alloc(1 << 20)
-        while (!text.includes('"event":"log.lost"')) {
-          try {
-            text += buffer.toString("utf8", 0, readSync(reader, buffer))
-          } catch {
-            await Bun.sleep(5)
-          }
-        }
-        const lost = /^\{.*"event":"log.lost","lines":(\d+)\}$/m.exec(text)?.[1]
-        const told = text.match(/"event":"list.add"/g)?.length ?? 0
-        expect(Number(lost) + told).toBeGreaterThanOrEqual(2000)
-        expect(told).toBeLessThan(2000)
-        text += await untilEnd(server, reader)
-        const messages = text.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line).msg]))
-        expect(messages.at(-1)).toBe("stopped")
-      } finally {
-        closeSync(reader)
+      using pipe = new SleepyReader(place.path("fifo"))
+      const server = await serve(`exec 2>${pipe.path}`)
+      await busy(server)
+      let text = ""
+      while (!text.includes('"event":"log.lost"')) {
+        text += pipe.read()
+        await Bun.sleep(5)
       }
+      const lost = /^\{.*"event":"log.lost","lines":(\d+)\}$/m.exec(text)?.[1]
+      const told = text.match(/"event":"list.add"/g)?.length ?? 0
+      expect(Number(lost) + told).toBeGreaterThanOrEqual(2000)
+      expect(told).toBeLessThan(2000)
+      text += await untilEnd(server, pipe)
+      const messages = text.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line).msg]))
+      expect(messages.at(-1)).toBe("stopped")
     })
 
     test("asleep until it stops: what it has said is whole, to the last line", async () => {
-      const fifo = place.path("fifo")
-      expect(spawnSync("mkfifo", [fifo]).status).toBe(0)
-      const reader = openSync(fifo, constants.O_RDWR | constants.O_NONBLOCK)
-      try {
-        const server = await serve(`exec 2>${fifo}`)
-        // Several times what a pipe holds, and less than what is kept for a reader that is late.
-        const reason = "r".repeat(490)
-        for (let i = 0; i < 500; i++)
-          expect(
-            await server.api("POST", "temp", { ip: `10.0.${i >> 8}.${i & 255}`, ttl_seconds: 600, reason }),
-          ).toBe(204)
-        const text = await untilEnd(server, reader)
-        expect(text.match(/"event":"list.add"/g)).toHaveLength(500)
-        expect(text).toEndWith("\n")
-        expect(JSON.parse(text.trimEnd().split("\n").at(-1) ?? "").msg).toBe("stopped")
-      } finally {
-        closeSync(reader)
-      }
+      using pipe = new SleepyReader(place.path("fifo"))
+      const server = await serve(`exec 2>${pipe.path}`)
+      // Several times what a pipe holds, and less than what is kept for a reader that is late.
+      const reason = "r".repeat(490)
+      for (let i = 0; i < 500; i++)
+        expect(
+          await server.api("POST", "temp", { ip: `10.0.${i >> 8}.${i & 255}`, ttl_seconds: 600, reason }),
+        ).toBe(204)
+      const text = await untilEnd(server, pipe)
+      expect(text.match(/"event":"list.add"/g)).toHaveLength(500)
+      expect(text).toEndWith("\n")
+      expect(JSON.parse(text.trimEnd().split("\n").at(-1) ?? "").msg).toBe("stopped")
     })
 
     test("a terminal that is stopped: it serves, and stops as usual", async () => {
@@ -319,19 +297,41 @@ describe(
     })
 
     test("asleep for good: it stops all the same", async () => {
-      const fifo = place.path("fifo")
-      expect(spawnSync("mkfifo", [fifo]).status).toBe(0)
-      const reader = openSync(fifo, constants.O_RDWR | constants.O_NONBLOCK)
-      try {
-        const server = await serve(`exec 2>${fifo}`)
-        await busy(server)
-        expect(await server.stop()).toBe(0)
-      } finally {
-        closeSync(reader)
-      }
+      using pipe = new SleepyReader(place.path("fifo"))
+      const server = await serve(`exec 2>${pipe.path}`)
+      await busy(server)
+      expect(await server.stop()).toBe(0)
     })
   },
 )
+
+/** A named pipe that is open for reading and from which nothing is taken until the test asks. */
+class SleepyReader {
+  private readonly buffer = Buffer.alloc(1 << 20)
+  private readonly handle: number
+
+  constructor(readonly path: string) {
+    expect(spawnSync("mkfifo", [path]).status).toBe(0)
+    this.handle = openSync(path, constants.O_RDWR | constants.O_NONBLOCK)
+  }
+
+  /** All that has come. */
+  read(): string {
+    let text = ""
+    for (;;) {
+      try {
+        text += this.buffer.toString("utf8", 0, readSync(this.handle, this.buffer))
+      } catch (cause) {
+        if ((cause as NodeJS.ErrnoException).code === "EAGAIN") return text
+        throw cause
+      }
+    }
+  }
+
+  [Symbol.dispose](): void {
+    closeSync(this.handle)
+  }
+}
 
 const STATUS_LENGTH = "HTTP/1.1 401 ".length - 1
 
