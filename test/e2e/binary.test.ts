@@ -38,6 +38,14 @@ type TemporaryRow = { ip: string; reason: string; expires: string }
 const json = ({ stdout }: Finished) => JSON.parse(stdout)
 const mode = (path: string) => (statSync(path).mode & 0o777).toString(8)
 
+/** A directory of the workplace in which everybody may write. */
+function openDirectory(place: Workplace, name: string): string {
+  const path = place.path(name)
+  mkdirSync(path, { recursive: true })
+  chmodSync(path, 0o777)
+  return path
+}
+
 describe("the command line and the API tell the same", () => {
   test("each change, list, log and status, whoever made it", async () => {
     await using place = await Workplace.make()
@@ -249,11 +257,7 @@ describe("as a user without rights", () => {
       await using place = await Workplace.make()
       // A copy, because the checkout may lie where that user cannot look.
       const { binary, folder } = place.copyBinary()
-      for (const path of ["state", "home"]) {
-        mkdirSync(place.path(path), { recursive: true })
-        chmodSync(place.path(path), 0o777)
-      }
-      const env = { ...ordinary, [name]: place.path(value) }
+      const env = { ...ordinary, [name]: openDirectory(place, value) }
       const prefix = ["sh", "-c", 'umask 000; exec "$@"', "sh", ...AS_ORDINARY_USER]
       const server = await place.serve([], { binary, cwd: folder, env, prefix })
       const state = place.path(at)
@@ -299,9 +303,7 @@ describe("as a user without rights", () => {
   test("a new database in somebody else's directory, where it may write, is its own", async () => {
     await using place = await Workplace.make()
     const { binary, folder } = place.copyBinary()
-    mkdirSync(place.path("open"))
-    chmodSync(place.path("open"), 0o777)
-    const path = place.path("open/gate.db")
+    const path = join(openDirectory(place, "open"), "gate.db")
     const env = { IPGATE_DB: `file:${path}` }
     const options = { binary, cwd: folder, env, prefix: AS_ORDINARY_USER }
     const { code, stderr } = await place.ipgate(["--offline", "allow", "203.0.113.7"], options)
@@ -314,13 +316,9 @@ describe("as a user without rights", () => {
     await using place = await Workplace.make()
     const { binary, folder } = place.copyBinary()
     expect((await place.ipgate(["--offline", "list"])).code).toBe(0)
-    const [open, closed] = [place.path("open"), place.path("closed")]
-    for (const path of [open, closed]) {
-      mkdirSync(path)
-      copyFileSync(place.database, join(path, "gate.db"))
-    }
+    const [open, closed] = [openDirectory(place, "open"), openDirectory(place, "closed")]
+    for (const path of [open, closed]) copyFileSync(place.database, join(path, "gate.db"))
     symlinkSync(join(closed, "gate.db"), join(open, "link.db"))
-    chmodSync(open, 0o777)
     chmodSync(join(open, "gate.db"), 0o444)
     chmodSync(join(closed, "gate.db"), 0o666)
     chmodSync(closed, 0o555)
@@ -341,14 +339,13 @@ describe("as a user without rights", () => {
   test("the token and the database that it makes are on the disk before they have their names", async () => {
     await using place = await Workplace.make()
     const { binary, folder } = place.copyBinary()
-    mkdirSync(place.path("state"))
-    chmodSync(place.path("state"), 0o777)
+    const state = openDirectory(place, "state")
     const calls = place.path("calls")
     const strace = ["strace", "-D", "-f", "-qq", "-y", "-o", calls, "-e", "trace=fsync,link,linkat"]
     const server = await place.serve([], {
       binary,
       cwd: folder,
-      env: { ...ordinary, XDG_STATE_HOME: place.path("state") },
+      env: { ...ordinary, XDG_STATE_HOME: state },
       prefix: [...strace, ...AS_ORDINARY_USER],
     })
     expect(await server.stop()).toBe(0)
@@ -368,11 +365,10 @@ describe("as a user without rights", () => {
   test("a reload makes no token in the place of one that is gone, and the old one holds", async () => {
     await using place = await Workplace.make()
     const { binary, folder } = place.copyBinary()
-    mkdirSync(place.path("state"))
-    chmodSync(place.path("state"), 0o777)
-    const env = { ...ordinary, XDG_STATE_HOME: place.path("state") }
+    const state = openDirectory(place, "state")
+    const env = { ...ordinary, XDG_STATE_HOME: state }
     const server = await place.serve([], { binary, cwd: folder, env, prefix: AS_ORDINARY_USER })
-    const made = place.path("state/ipgate/api-token")
+    const made = join(state, "ipgate/api-token")
     const token = readFileSync(made, "utf8").trim()
     rmSync(made)
     server.signal("SIGHUP")
