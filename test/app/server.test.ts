@@ -89,8 +89,7 @@ test("the feed and the metrics go on where the log of the database stands", asyn
   const first = await start()
   await first.addPermanent("192.0.2.1", "192.0.2.2")
   const server = await start({ databasePath: await stopped(first), metricsListen: ANY_PORT })
-  const [, metrics] = /metrics on (\S+)/.exec(server.log.join("")) ?? []
-  const text = await (await fetch(`http://${metrics}/metrics`)).text()
+  const text = await (await fetch(`${server.metricsUrl}/metrics`)).text()
   expect(text).toContain("\nipgate_audit_records_written_total 2\n")
   expect(text).toContain("\nipgate_audit_records 2\n")
   const stream = await server.api("GET", "/api/events?tail=0")

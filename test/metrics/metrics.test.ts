@@ -1,32 +1,34 @@
 // What a running server tells Prometheus, and what it must never tell.
 
 import { afterEach, beforeEach, describe, expect, spyOn, test } from "bun:test"
-import { mkdtempSync, renameSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { renameSync } from "node:fs"
 import { Allowlist } from "../../src/core/allowlist.ts"
 import { systemClock } from "../../src/core/clock.ts"
 import type { ListenAddress } from "../../src/listen-address.ts"
 import { VERSION } from "../../src/version.ts"
 import { ask, requestText } from "../support/raw-http.ts"
-import { ANY_PORT, type RunningServer, runServer } from "../support/running-server.ts"
+import {
+  ANY_PORT,
+  type RunningServer,
+  type RunningServerOptions,
+  runServer,
+} from "../support/running-server.ts"
+import { temporaryPaths } from "../support/temp-store.ts"
 import { type Exposition, readExposition } from "./exposition.ts"
+
+const newPath = temporaryPaths()
 
 let server: RunningServer
 let url: string
-let directory: string
 
-beforeEach(async () => {
-  directory = mkdtempSync(join(tmpdir(), "ipgate-test-"))
-  server = await runServer({ metricsListen: ANY_PORT, clock: systemClock })
-  const port = server.log.map((line) => /metrics on 127\.0\.0\.1:([0-9]+)/.exec(line)?.[1]).find(Boolean)
-  url = `http://127.0.0.1:${port}`
-})
+beforeEach(() => start())
 
-afterEach(async () => {
-  await server.stop()
-  rmSync(directory, { recursive: true, force: true })
-})
+afterEach(() => server.stop())
+
+async function start(options: RunningServerOptions = {}): Promise<void> {
+  server = await runServer({ metricsListen: ANY_PORT, clock: systemClock, ...options })
+  url = server.metricsUrl
+}
 
 async function scrape(): Promise<Exposition> {
   const answer = await fetch(`${url}/metrics`)
@@ -57,8 +59,7 @@ test("decisions by result, and how long some of them took", async () => {
 test("decisions that break down, which let nobody in", async () => {
   await server.stop()
   // The API's document has no answer for a fault of ours.
-  server = await runServer({ metricsListen: ANY_PORT, clock: systemClock, watched: false })
-  url = `http://${/metrics on (\S+)/.exec(server.log.join(""))?.[1]}`
+  await start({ watched: false })
   await server.addPermanent(listed)
   const allows = spyOn(Allowlist.prototype, "allows").mockImplementation(() => {
     throw new Error("a fault of our own")
@@ -123,8 +124,7 @@ test("every change of a transaction is counted, and the time of all in seconds",
 
 test("the rows of an import are counted, and a rotated log holds no more than it keeps", async () => {
   await server.stop()
-  server = await runServer({ metricsListen: ANY_PORT, clock: systemClock, auditRows: 3 })
-  url = `http://${/metrics on (\S+)/.exec(server.log.join(""))?.[1]}`
+  await start({ auditRows: 3 })
   const lines = Array.from({ length: 5 }, (_, i) => `192.0.2.${i}\n`).join("")
   const answer = await server.api("POST", "/api/whitelist/import", lines)
   expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('"added":5')])
@@ -137,9 +137,8 @@ test("the rows of an import are counted, and a rotated log holds no more than it
 
 test("what is under way: requests on every address, and changes that wait for an import", async () => {
   await server.stop()
-  const socket: ListenAddress = { kind: "unix", path: join(directory, "gate.sock") }
-  server = await runServer({ metricsListen: ANY_PORT, clock: systemClock, listen: [ANY_PORT, socket] })
-  url = `http://${/metrics on (\S+)/.exec(server.log.join(""))?.[1]}`
+  const socket: ListenAddress = { kind: "unix", path: newPath("gate.sock") }
+  await start({ listen: [ANY_PORT, socket] })
   const underWay = async () => {
     const metrics = await scrape()
     const names = ["ipgate_http_requests_in_flight", "ipgate_changes_waiting"]

@@ -16,8 +16,7 @@ const told = new Map<string, Set<string>>()
 beforeAll(async () => {
   server = await runServer({ metricsListen: ANY_PORT, clock: systemClock })
   await server.request("GET", "/status")
-  const address = /metrics on (\S+)/.exec(server.log.join(""))?.[1]
-  const { samples, types } = readExposition(await (await fetch(`http://${address}/metrics`)).text())
+  const { samples, types } = readExposition(await (await fetch(`${server.metricsUrl}/metrics`)).text())
   families = [...types.keys()]
   for (const { name, labels } of samples) {
     const known = told.get(name) ?? new Set()

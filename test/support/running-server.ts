@@ -32,6 +32,8 @@ export type RunningServer = {
   readonly addresses: readonly ListenAddress[]
   /** `http://127.0.0.1:PORT`, of the first TCP address. */
   readonly url: string
+  /** The same of the metrics, which it has if it was given an address for them. */
+  readonly metricsUrl: string
   readonly token: string
   readonly directory: string
   readonly databasePath: string
@@ -90,6 +92,7 @@ export async function runServer({
   const unwatch = watchAnswers(watched ? server.addresses : [])
   const tcp = server.addresses.find((one) => one.kind === "tcp")
   const url = tcp === undefined ? "http://localhost" : `http://${formatListenAddress(tcp)}`
+  const metricsUrl = `http://${/metrics on (\S+)/.exec(log.join(""))?.[1]}`
   const token = tokens[0] ?? ""
 
   const request = (method: string, path: string, init: BunFetchRequestInit = {}) =>
@@ -113,6 +116,7 @@ export async function runServer({
     address,
     addresses: server.addresses,
     url,
+    metricsUrl,
     token,
     directory,
     databasePath,
