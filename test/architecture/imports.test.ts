@@ -77,7 +77,7 @@ const RULES: readonly Rule[] = [
       "node:path",
     ],
     because:
-      "handlers see a Gate and an Allowlist; a handler that could reach the store would be a second write path",
+      "handlers see a Gate and an Allowlist; a handler that could reach the store would be a second write path. node:crypto brings Node's streams, which every full collection of garbage would go through",
   },
   {
     of: "src/metrics/",
