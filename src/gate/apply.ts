@@ -32,7 +32,7 @@ export function applyCommitted(
     // Each change that takes effect writes one row, and the ids of one transaction follow each other.
     const token = change.op === "expire_temp" ? undefined : change.token
     events.push({ kind: "change", id: before + events.length + 1, record: recordOf(change), token })
-    if (outcome === "removed") ended.remember(change.network, endedEntry(change))
+    if (outcome === "removed") ended.remember(change.network, endOf(change))
   }
   return events
 }
@@ -49,10 +49,9 @@ function recordOf(change: Change): AuditRecord {
   }
 }
 
-function endedEntry({ op, network, at }: Change): EndedEntry {
+function endOf({ op, at }: Change): Omit<EndedEntry, "ip"> {
   return {
     list: op === "delete_perm" ? "perm" : "temp",
-    ip: network.toString(),
     endedAt: at,
     how: op === "expire_temp" ? "expired" : "removed",
   }

@@ -12,7 +12,7 @@ const REMEMBERED = 4096
 function setup() {
   const ended = new EndedEntries()
   const remember = (text: string, endedAt: number, how: EndedEntry["how"] = "expired") => {
-    ended.remember(network(text), { list: "temp", ip: text, endedAt, how })
+    ended.remember(network(text), { list: "temp", endedAt, how })
   }
   /** The entry as `network endedAt`, or `-`. */
   const last = (text: string, before = Number.POSITIVE_INFINITY) => {
@@ -33,9 +33,16 @@ describe("the entry that ended last", () => {
 
   test("is told with its list, its end, and why", () => {
     const { ended } = setup()
-    const entry = { list: "perm", ip: "192.0.2.0/24", endedAt: 17, how: "removed" } as const
-    ended.remember(network("192.0.2.0/24"), entry)
-    expect(ended.lastCovering(address("192.0.2.200"), 17)).toEqual(entry)
+    const ends = [
+      { ip: "192.0.2.0/24", list: "perm", endedAt: 17, how: "removed" },
+      { ip: "198.51.100.7", list: "temp", endedAt: 1_800_000_000_001, how: "expired" },
+      { ip: "2001:db8:1:2::/64", list: "temp", endedAt: 18, how: "removed" },
+      { ip: "2001:db8::1:2:3:4", list: "perm", endedAt: 19, how: "expired" },
+    ] as const
+    for (const { ip, ...end } of ends) ended.remember(network(ip), end)
+    const clients = ["192.0.2.200", "198.51.100.7", "2001:db8:1:2::9", "2001:db8::1:2:3:4"]
+    const told = clients.map((client) => ended.lastCovering(address(client), Number.POSITIVE_INFINITY))
+    expect(told).toEqual([...ends])
   })
 
   test("is the one of the latest end, be it wide or narrow", () => {
