@@ -1,5 +1,6 @@
 // One client IP address: strict text in, a canonical value out. It never guesses what a text might have meant.
 
+import { writeIpv4 } from "./ipv4-text.ts"
 import { LONGEST_IPV6_TEXT, writeIpv6 } from "./ipv6-text.ts"
 import { maskWord } from "./mask-word.ts"
 
@@ -13,7 +14,7 @@ const NINE = 57
 const DOT = 46
 const COLON = 58
 
-/** Where the text of an IPv6 address is put together. */
+/** Where the text of an address is put together. */
 const scratch = Buffer.alloc(LONGEST_IPV6_TEXT)
 
 /**
@@ -95,11 +96,8 @@ export class Address {
 
   /** Dotted decimal, or RFC 5952 text with a hexadecimal tail. */
   toString(): string {
-    if (this.family === 4) {
-      const { word0 } = this
-      return `${word0 >>> 24}.${(word0 >>> 16) & 255}.${(word0 >>> 8) & 255}.${word0 & 255}`
-    }
-    return scratch.toString("latin1", 0, writeIpv6(this, scratch))
+    const end = this.family === 4 ? writeIpv4(this.word0, scratch) : writeIpv6(this, scratch)
+    return scratch.toString("latin1", 0, end)
   }
 }
 

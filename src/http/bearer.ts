@@ -8,6 +8,9 @@ import { digestOfToken } from "../token-secret.ts"
 /** `absent`: no token is shown, or nothing that could be one. `unknown`: wrong, revoked, or its time is over. */
 export type Shown = Credential | "absent" | "unknown"
 
+/** RFC 6750, section 2.1, with more than one space allowed. */
+const CREDENTIALS = /^Bearer +([\x21-\x7e]+)$/i
+
 type FileToken = { readonly digest: Buffer; readonly credential: Credential }
 
 /** Checks the `Authorization` header of a request. */
@@ -39,7 +42,7 @@ export class BearerTokens {
    * neither a length, nor a common beginning, nor a token that was good once shows in the time that it takes.
    */
   verify(request: Request): Shown {
-    const token = /^Bearer +([\x21-\x7e]+)$/i.exec(request.headers.get("Authorization") ?? "")?.[1]
+    const token = CREDENTIALS.exec(request.headers.get("Authorization") ?? "")?.[1]
     if (token === undefined) return "absent"
     const presented = digestOfToken(token)
     let found: Credential | null = null
