@@ -44,7 +44,7 @@ export const FULL: Plan = {
   indexRepeats: 3,
   indexMilliseconds: 20,
   windowSeconds: 5,
-  windows: 3,
+  windows: 4,
   warmUpWindows: 4,
   againSeconds: 40,
   importedWhileWatched: 100_000,
