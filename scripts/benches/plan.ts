@@ -22,6 +22,8 @@ export type Plan = {
   readonly windows: number
   /** Windows of changes that are thrown away first: the runtime compiles their code anew for some fifteen seconds. */
   readonly warmUpWindows: number
+  /** Expiries that are thrown away: as many seconds. */
+  readonly warmUpExpiries: number
   /** Seconds that may go into windows that are taken again. */
   readonly againSeconds: number
   /** Entries that are imported before and while decisions are watched: so the log is full after it. */
@@ -46,6 +48,7 @@ export const FULL: Plan = {
   windowSeconds: 5,
   windows: 4,
   warmUpWindows: 4,
+  warmUpExpiries: 2,
   againSeconds: 40,
   importedWhileWatched: 100_000,
   expiringAtOnce: 10_000,
@@ -68,6 +71,7 @@ export const QUICK: Plan = {
   windowSeconds: 0.5,
   windows: 1,
   warmUpWindows: 1,
+  warmUpExpiries: 1,
   againSeconds: 0,
   importedWhileWatched: 2_000,
   expiringAtOnce: 200,

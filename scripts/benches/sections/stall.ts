@@ -67,7 +67,7 @@ export async function measureStall(lab: Lab, report: Report): Promise<void> {
     expired += plan.expiringAtOnce
     return window
   }
-  await expire()
+  for (let i = 0; i < plan.warmUpExpiries; i++) await expire()
   for (let i = 0; i < plan.windows; i++) expiring.push(await quiet.take(expire))
   measured.push({
     what: `${plan.expiringAtOnce} entries expire at once`,
