@@ -1,6 +1,7 @@
 // The edge of the process: real arguments, a real environment, real pipes, a real exit code.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { statSync } from "node:fs"
 import { join } from "node:path"
 import { fault } from "../faults/fault.ts"
 import { CliMachine } from "../support/cli.ts"
@@ -83,6 +84,15 @@ describe("a run", () => {
     })
   })
 
+  test("looks for the socket of the service in the file system", async () => {
+    const socket = "/run/ipgate/ipgate.sock"
+    const isThere = statSync(socket, { throwIfNoEntry: false })?.isSocket() === true
+    const { out } = await ipgate("config show --json")
+    const shown = JSON.parse(out) as Array<{ key: string; value: unknown }>
+    const { value } = shown.find(({ key }) => key === "client.server") ?? {}
+    expect(value).toBe(isThere ? `unix:${socket}` : "127.0.0.1:8765")
+  })
+
   test("reads standard input", async () => {
     const database = machine.path("standard-input.db")
     await ipgate(`list --offline --db ${database}`)
@@ -147,6 +157,12 @@ describe(
         expect(err).toMatch(/^ipgate: the output could not be written: ENOSPC/)
       },
     )
+
+    test("of a full disk takes the place of no other exit code", async () => {
+      const { code, err } = await shell("ipgate allow 10.1.0.0 --error-unchanged > /dev/full")
+      expect(code).toBe(3)
+      expect(err).toMatch(/^ipgate: the output could not be written: ENOSPC/)
+    })
   },
 )
 

@@ -1,7 +1,7 @@
 // One owner of the file: a second process is refused, a foreign or damaged file too, and neither changes a byte.
 
 import { afterEach, describe, expect, spyOn, test } from "bun:test"
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { existsSync, readFileSync, renameSync, statSync, utimesSync, writeFileSync } from "node:fs"
 import { createClient } from "@libsql/client/sqlite3"
 import { Connection, DatabaseError, pragma } from "../../src/store/connection.ts"
 import { createDatabaseFile } from "../../src/store/database-file.ts"
@@ -51,6 +51,14 @@ function store(path: string): Store {
 function threadStore(path: string): Store {
   const made = new ThreadStore({ path, auditRows: 1000 })
   opened.push(made)
+  return made
+}
+
+async function withOneEntry(path = newPath()): Promise<LibsqlStore> {
+  const made = new LibsqlStore({ path, auditRows: 1000 })
+  opened.push(made)
+  await made.open(NOW)
+  await made.commit([addPermanent("192.0.2.1")])
   return made
 }
 
@@ -463,15 +471,6 @@ describe(REFUSED_FILES, () => {
 describe("after a change that leaves open what the disk holds", () => {
   const connectionOf = (store: LibsqlStore): Connection => Reflect.get(store, "opened")
 
-  /** A store with one entry. */
-  async function one(path = newPath()): Promise<LibsqlStore> {
-    const made = new LibsqlStore({ path, auditRows: 1000 })
-    opened.push(made)
-    await made.open(NOW)
-    await made.commit([addPermanent("192.0.2.1")])
-    return made
-  }
-
   /** From now on the disk reports an error at each of these statements once. */
   function failOnceAt(connection: Connection, ...texts: readonly string[]): void {
     const left = new Set(texts)
@@ -483,7 +482,7 @@ describe("after a change that leaves open what the disk holds", () => {
   }
 
   test("the file is opened anew at once, and holds what was acknowledged and nothing else", async () => {
-    const made = await one()
+    const made = await withOneEntry()
     const before = connectionOf(made)
     failOnceAt(before, "COMMIT")
     const failed = await made.commit([addPermanent("192.0.2.2")]).catch((error) => error)
@@ -498,7 +497,7 @@ describe("after a change that leaves open what the disk holds", () => {
   })
 
   test("none is tried on the old connection, which goes when its log could be copied", async () => {
-    const made = await one()
+    const made = await withOneEntry()
     const before = connectionOf(made)
     failOnceAt(before, "COMMIT", "PRAGMA wal_checkpoint(TRUNCATE)")
     const { message } = await made.commit([addPermanent("192.0.2.2")]).catch((error) => error)
@@ -515,7 +514,7 @@ describe("after a change that leaves open what the disk holds", () => {
 
   test("none is tried until the file has been opened anew, also if that fails midway at first", async () => {
     const path = newPath()
-    const made = await one(path)
+    const made = await withOneEntry(path)
     const before = connectionOf(made)
     failOnceAt(before, "COMMIT")
     // In between another program takes the file, and only holds it.
@@ -547,7 +546,7 @@ describe("after a change that leaves open what the disk holds", () => {
 
   test("of which the file holds another record than was acknowledged, changes fail until a restart", async () => {
     const path = newPath()
-    const made = await one(path)
+    const made = await withOneEntry(path)
     connectionOf(made).execute("INSERT INTO audit (at, action) VALUES (1, 'add_perm')")
     const message =
       "database failure: the file does not hold what was acknowledged; changes fail until a restart"
@@ -613,4 +612,32 @@ test("whoever has made the file outlasts one that reads it in the same moment an
   expect(pragma(connection, "journal_mode")).toBe("wal")
   connection.close()
   expect(await reader.exited).toBe(0)
+})
+
+describe("a change after somebody has touched the file of an open database", () => {
+  test.each([
+    ["moved it away", "the database file was removed or replaced under the server", renamed],
+    ["written to it", "another program has written to the database file", writtenTo],
+    ["replaced its log", "the write-ahead log was replaced under the server", otherLog],
+  ] as const)("has failed, and is not to be tried again: %s", async (_, what, touch) => {
+    const path = newPath()
+    const made = await withOneEntry(path)
+    touch(path)
+    const refusal = await made.commit([addPermanent("192.0.2.2")]).catch((error) => error)
+    expect(refusal).toMatchObject({ code: "failed", message: `database failure: ${what}` })
+    expect(await permanentOf(made)).toEqual(["192.0.2.1"])
+  })
+
+  function renamed(path: string): void {
+    renameSync(path, newPath())
+  }
+
+  function writtenTo(path: string): void {
+    utimesSync(path, 1, 1)
+  }
+
+  function otherLog(path: string): void {
+    renameSync(`${path}-wal`, newPath())
+    writeFileSync(`${path}-wal`, "another log")
+  }
 })
