@@ -1,7 +1,6 @@
 // The requests of one window of time: those that were due in it, whenever their answers come.
 
-import { QuietSlices } from "./quiet-slices.ts"
-import type { Ticks } from "./stolen-time.ts"
+import { QuietSlices, type Taken } from "./quiet-slices.ts"
 
 /**
  * A request belongs to the window that was open when it was due, and counts in no other one: so a server that stalls at
@@ -14,7 +13,7 @@ export class DelayWindow {
   private asked = 0
   private answered = 0
 
-  constructor(now: () => Ticks) {
+  constructor(now: () => Taken) {
     this.slices = new QuietSlices(now)
   }
 

@@ -3,6 +3,7 @@
 
 import { readFileSync } from "node:fs"
 import { DelayWindow } from "./delay-window.ts"
+import { memoryMonitor } from "./memory-monitor.ts"
 import { PacedRequests, type Planned } from "./paced-requests.ts"
 import { percentile } from "./statistics.ts"
 import { ticks } from "./stolen-time.ts"
@@ -40,7 +41,7 @@ export type Window = {
   /** With the slices that were not quiet. */
   readonly p99OfAll: number
   readonly max: number
-  /** The share of the window in which the host of a virtual machine took a processor away. */
+  /** The share of the window in which the host of a virtual machine took a processor away, or its monitor of the memory. */
   readonly leftOut: number
   /** How late the prober's own clock was: 99 of 100 ticks less. */
   readonly lateness: number
@@ -54,6 +55,8 @@ type Asked = Planned & { readonly client: Client; readonly window: DelayWindow |
 
 const options = JSON.parse(process.argv[2] ?? "{}") as ProberOptions
 const clients = readFileSync(options.clients, "utf8").trim().split("\n").map(toClient)
+const monitor = memoryMonitor()
+const taken = () => ({ ticks: ticks(), monitor: monitor() })
 let at = 0
 let letIn = 0
 /** The window that what is due now belongs to, and the one whose slices go on until its last answer. */
@@ -69,7 +72,7 @@ for await (const line of console) {
   // What was due before this line belongs to what was before it.
   paced.catchUp()
   if (line === "begin") {
-    open = new DelayWindow(ticks)
+    open = new DelayWindow(taken)
     counting = open
     paced.lateness = []
   } else if (line === "end" && open !== null) {
@@ -79,7 +82,7 @@ for await (const line of console) {
     tell(ended, ended.unanswered)
   } else if (line === "stop") {
     const { unanswered } = await paced.stop(options.patience)
-    tell(open ?? new DelayWindow(ticks), unanswered)
+    tell(open ?? new DelayWindow(taken), unanswered)
     break
   }
 }

@@ -2,17 +2,24 @@
 
 import { stolenShare, type Ticks } from "./stolen-time.ts"
 
+/** Since the start: ticks of the processors, and the milliseconds of the kernel's monitor of memory accesses. */
+export type Taken = { readonly ticks: Ticks; readonly monitor: number }
+
+/** Milliseconds of the monitor in a slice: it always runs for one or two, and for forty when it goes over everything. */
+const MOST_MONITORED = 5
+
 /**
- * Collects delays by short slices of time. One in which the host of a virtual machine gave a processor to others is left
- * out: that is no delay of a server, and where a server has more to do there is more to take from it. Of any processor:
- * an answer is late as well where the prober could not read it, which has the other one.
+ * Collects delays by short slices of time. One in which the host of a virtual machine gave a processor to others, or its
+ * monitor of the memory had one, is left out: that is no delay of a server, and where a server has more to do there is
+ * more to take from it. Of any processor: an answer is late as well where the prober could not read it, which has the
+ * other one.
  */
 export class QuietSlices {
   private readonly ended: Array<{ readonly delays: readonly number[]; readonly isQuiet: boolean }> = []
   private current: number[] = []
-  private since: Ticks
+  private since: Taken
 
-  constructor(private readonly now: () => Ticks) {
+  constructor(private readonly now: () => Taken) {
     this.since = now()
   }
 
@@ -23,7 +30,7 @@ export class QuietSlices {
   /** Ends a slice, and begins the next one. */
   turn(): void {
     const now = this.now()
-    this.ended.push({ delays: this.current, isQuiet: stolenShare(this.since, now) === 0 })
+    this.ended.push({ delays: this.current, isQuiet: isQuiet(this.since, now) })
     this.current = []
     this.since = now
   }
@@ -45,4 +52,8 @@ export class QuietSlices {
     const quiet = this.ended.filter(({ isQuiet }) => isQuiet).flatMap(({ delays }) => delays)
     return quiet.length === 0 ? this.everything : quiet
   }
+}
+
+function isQuiet(since: Taken, now: Taken): boolean {
+  return stolenShare(since.ticks, now.ticks) === 0 && now.monitor - since.monitor <= MOST_MONITORED
 }

@@ -51,7 +51,7 @@ export function tellStall(report: Report, cores: Cores, measured: readonly Measu
       "p99 to idle",
     ],
     rows,
-    `2,000 requests a second over 64 kept connections, sent whether or not the earlier ones have been answered; a request that waits for a connection is charged with the wait, and counts in the window in which it was due. p50 and p99 are medians over the windows. Each window is cut into quarters of a second, and those in which the host of a virtual machine took a processor away are left out of p50 and p99; a window of which more than half would be left out was taken again, while there was time. ${cores.proberText}`,
+    `2,000 requests a second over 64 kept connections, sent whether or not the earlier ones have been answered; a request that waits for a connection is charged with the wait, and counts in the window in which it was due. p50 and p99 are medians over the windows. Each window is cut into quarters of a second, and those in which the host of a virtual machine took a processor away, or the kernel went over all memory for it, are left out of p50 and p99; a window of which more than half would be left out was taken again, while there was time. ${cores.proberText}`,
   )
   for (const { what, windows, idle, isControl } of measured) {
     if (isControl) continue

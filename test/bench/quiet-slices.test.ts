@@ -1,17 +1,19 @@
-// Which delays count: those of slices in which the host left the machine its processors.
+// Which delays count: those of slices in which the host left the machine its processors, itself and by its monitor.
 
 import { expect, test } from "bun:test"
 import { QuietSlices } from "../../scripts/benches/quiet-slices.ts"
 import { stolenShare, ticks } from "../../scripts/benches/stolen-time.ts"
 
-/** Slices of 50 ticks, with one delay each; the host takes so many of each in turn. */
-function slicesWith(stolen: readonly number[]) {
+/** Slices of 50 ticks, with one delay each; the host takes so many of each in turn, and its monitor so many milliseconds. */
+function slicesWith(stolen: readonly number[], monitored: readonly number[] = []) {
   const now = { all: 0, stolen: 0 }
-  const slices = new QuietSlices(() => ({ ...now }))
+  let monitor = 1000
+  const slices = new QuietSlices(() => ({ ticks: { ...now }, monitor }))
   stolen.forEach((lost, i) => {
     slices.add(i + 1)
     now.all += 50
     now.stolen += lost
+    monitor += monitored[i] ?? 0
     slices.turn()
   })
   return slices
@@ -19,6 +21,13 @@ function slicesWith(stolen: readonly number[]) {
 
 test("the delays of a slice in which a tick was stolen do not count, and are not forgotten", () => {
   const slices = slicesWith([0, 1, 0, 30])
+  expect(slices.counting).toEqual([1, 3])
+  expect(slices.everything).toEqual([1, 2, 3, 4])
+  expect(slices.leftOut).toBe(0.5)
+})
+
+test("nor do those of a slice in which the monitor of the memory went over everything", () => {
+  const slices = slicesWith([0, 0, 0, 1], [1, 40, 1.5, 0])
   expect(slices.counting).toEqual([1, 3])
   expect(slices.everything).toEqual([1, 2, 3, 4])
   expect(slices.leftOut).toBe(0.5)
@@ -32,13 +41,16 @@ test("where the host disturbs every slice, all of them count, and the share says
 
 test("what was before the beginning does not count, nor does what was stolen then", () => {
   const now = { all: 0, stolen: 0 }
-  const before = new QuietSlices(() => ({ ...now }))
+  let monitor = 0
+  const taken = () => ({ ticks: { ...now }, monitor })
+  const before = new QuietSlices(taken)
   before.add(1)
   before.turn()
   before.add(2)
   now.all += 50
   now.stolen += 5
-  const slices = new QuietSlices(() => ({ ...now }))
+  monitor += 50
+  const slices = new QuietSlices(taken)
   slices.add(3)
   now.all += 50
   slices.turn()
