@@ -23,7 +23,7 @@ export async function whileExpiring(
   const count = lab.plan.expiringAtOnce
   const names = Array.from({ length: count }, (_, i) => `172.16.${i >> 8}.${i & 255}`)
   const file = await lab.write("expiring.txt", `${names.join("\n")}\n`)
-  await importFile(lab, server.url, file, "--ttl", "5s")
+  await importFile(lab, server.url, file, "--ttl", "3s")
   const ends = new LinesToCome(server, ENDED)
   const status = async () =>
     (await fetch(`${server.url}/status`)).json() as Promise<{ temp_whitelist_count: number }>

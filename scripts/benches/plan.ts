@@ -22,7 +22,7 @@ export type Plan = {
   readonly windows: number
   /** Windows of changes that are thrown away first: the runtime compiles their code anew for some fifteen seconds. */
   readonly warmUpWindows: number
-  /** Expiries that are thrown away: as many seconds. */
+  /** Expiries that are thrown away: some fifteen seconds each. */
   readonly warmUpExpiries: number
   /** Seconds that may go into windows that are taken again. */
   readonly againSeconds: number
@@ -48,7 +48,7 @@ export const FULL: Plan = {
   windowSeconds: 5,
   windows: 4,
   warmUpWindows: 4,
-  warmUpExpiries: 2,
+  warmUpExpiries: 1,
   againSeconds: 40,
   importedWhileWatched: 100_000,
   expiringAtOnce: 10_000,

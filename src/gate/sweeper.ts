@@ -10,12 +10,15 @@ import { expiry } from "./local-gate.ts"
 const INTERVAL = 500
 /**
  * Expiries in one transaction. Other changes get their turn between two of them, and decisions wait for no more than
- * the handing over or the taking over of so many: a tenth of a millisecond.
+ * the handing over or the taking over of so many: of five they see nothing, of twenty a tenth of a millisecond.
  */
-const BATCH = 20
+const SMALLEST_BATCH = 5
+const LARGEST_BATCH = 20
+/** Ends a millisecond that the size of a batch is chosen for: on a slow disk five at a time would take minutes. */
+const PACE = 0.5
 /**
  * After a transaction the sweeper rests for so many times as long as it took: it has no hurry, and whoever decides or
- * changes something on the same processor has. So ten thousand ends take seven seconds in place of one.
+ * changes something on the same processor has. So ten thousand ends take some fifteen seconds in place of one.
  */
 const RESTS = 8
 /** Ends that one sweep records at leisure. Where it has found so many, more may come in a second than it would record. */
@@ -23,7 +26,7 @@ const AT_LEISURE = 20_000
 /** Milliseconds of the longest rest: a disk that is slow has left the processor to others already. */
 const LONGEST_REST = 20
 /** Entries of failed transactions that are kept apart. When the whole database fails, more of them would tell nothing. */
-const MOST_APART = 10 * BATCH
+const MOST_APART = 200
 
 export class Sweeper {
   /**
@@ -65,8 +68,9 @@ export class Sweeper {
     if (this.sweeping) return
     this.sweeping = true
     try {
-      for (let recorded = 0; !this.stopped; recorded += BATCH) {
-        const ended = this.next()
+      let batch = SMALLEST_BATCH
+      for (let recorded = 0; !this.stopped; ) {
+        const ended = this.next(batch)
         const from = this.clock.mono()
         const failure = ended.length === 0 ? null : await this.record(ended)
         if (failure !== null) {
@@ -75,12 +79,14 @@ export class Sweeper {
           return
         }
         // Fewer than could be taken were all that there are.
-        if (ended.length < BATCH && this.apart.size === 0) {
+        if (ended.length < batch && this.apart.size === 0) {
           this.failing = false
           return
         }
-        if (recorded < AT_LEISURE)
-          await this.sleep(Math.min(RESTS * (this.clock.mono() - from), LONGEST_REST))
+        recorded += ended.length
+        const isAtLeisure = recorded < AT_LEISURE
+        if (isAtLeisure) await this.sleep(Math.min(RESTS * (this.clock.mono() - from), LONGEST_REST))
+        batch = isAtLeisure ? batchFor(this.clock.mono() - from) : LARGEST_BATCH
       }
     } finally {
       this.sweeping = false
@@ -88,15 +94,13 @@ export class Sweeper {
   }
 
   /** What goes into the next transaction, oldest first: a batch of what has never failed, or else one that has. */
-  private next(): HeldGrant[] {
+  private next(batch: number): HeldGrant[] {
     if (this.apart.size < MOST_APART) {
-      const ended = this.allowlist.endedGrants(BATCH + this.apart.size)
+      // More than are taken, because they come in no order.
+      const ended = this.allowlist.endedGrants(LARGEST_BATCH + this.apart.size)
       // The names cost more than all the rest, and hardly ever is there one to be looked for.
-      const fresh =
-        this.apart.size === 0
-          ? ended
-          : ended.filter((grant) => !this.apart.has(nameOf(grant))).slice(0, BATCH)
-      if (fresh.length > 0) return fresh.sort((a, b) => a.expiresAt - b.expiresAt)
+      const fresh = this.apart.size === 0 ? ended : ended.filter((grant) => !this.apart.has(nameOf(grant)))
+      if (fresh.length > 0) return fresh.sort((a, b) => a.expiresAt - b.expiresAt).slice(0, batch)
     }
     return [...this.apart.values()].slice(0, 1)
   }
@@ -113,6 +117,11 @@ export class Sweeper {
       return { cause }
     }
   }
+}
+
+/** Ends in the next transaction, if so many milliseconds lie between two. */
+function batchFor(milliseconds: number): number {
+  return Math.min(Math.max(Math.floor(PACE * milliseconds), SMALLEST_BATCH), LARGEST_BATCH)
 }
 
 function nameOf({ network, expiresAt }: HeldGrant): string {

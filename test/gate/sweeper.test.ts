@@ -244,15 +244,15 @@ describe("an end that the database refuses", () => {
       Array.from({ length: 900 }, (_, i) => ip(i)),
     )
     const before = bench.groups.length
-    await sweepOften(bench, 30)
-    expect(bench.groups.length - before).toBe(30)
+    await sweepOften(bench, 60)
+    expect(bench.groups.length - before).toBe(60)
     expect(bench.sweepFailures.length).toBe(1)
     mend()
     await bench.sweeper.sweep()
     expect(await bench.temporaryRows()).toEqual([])
     expect(expiries(await bench.log()).length).toBe(900)
-    // No more than ten batches of 20 were written one by one.
-    expect(bench.groups.length - before).toBeLessThan(30 + 200 + 36)
+    // No more than 200 were written one by one, and the others in batches of at least five.
+    expect(bench.groups.length - before).toBeLessThanOrEqual(60 + 200 + 700 / 5 + 1)
   })
 
   test("does no harm to an entry that was granted again meanwhile", async () => {
@@ -270,33 +270,46 @@ describe("an end that the database refuses", () => {
 })
 
 describe("between two transactions", () => {
-  /** A sweeper whose transactions take so many milliseconds each, and which tells its rests. */
+  /** A sweeper whose transactions take so many milliseconds each, and which tells its rests and what it has written. */
   function resting(bench: Workbench, takes: readonly number[], stopAfter = 4) {
     const left = [...takes]
     const rests: number[] = []
+    const sizes: number[] = []
     const queue = {
       add: (changes: readonly Change[]) => {
+        sizes.push(changes.length)
         bench.clock.advance(left.shift() ?? 0)
         return bench.path.queue.add(changes)
       },
     }
     const rest = async (milliseconds: number) => {
       rests.push(milliseconds)
+      bench.clock.advance(milliseconds)
       if (rests.length === stopAfter) sweeper.stop()
     }
     const sweeper: Sweeper = new Sweeper(bench.allowlist, queue, bench.clock, () => {}, rest)
-    return { sweeper, rests }
+    return { sweeper, rests, sizes }
   }
 
   test("it leaves the processor to others for eight times as long as it has worked, up to a limit", async () => {
     const bench = await open()
-    await grantMany(bench, 50)
+    await grantMany(bench, 12)
     bench.clock.advance(900_000)
-    const { sweeper, rests } = resting(bench, [2, 1_000])
+    const { sweeper, rests } = resting(bench, [0.5, 1_000])
     await sweeper.sweep()
-    // Two of 20, and then the rest of them, after which nothing is left to wait for.
-    expect(rests).toEqual([16, 20])
-    expect(expiries(await bench.log()).length).toBe(50)
+    // Two of five, and then the rest of them, after which nothing is left to wait for.
+    expect(rests).toEqual([4, 20])
+    expect(expiries(await bench.log()).length).toBe(12)
+  })
+
+  test("the longer a transaction and its rest take, the more the next one records: from five to twenty", async () => {
+    const bench = await open()
+    await grantMany(bench, 100)
+    bench.clock.advance(900_000)
+    const { sweeper, sizes } = resting(bench, [0.5, 2, 5, 50], 6)
+    await sweeper.sweep()
+    // 4.5, 18, 25 and 70 milliseconds, and none.
+    expect(sizes).toEqual([5, 5, 9, 12, 20, 5])
   })
 
   test("it rests no more when it has recorded 20,000 ends and there are others", async () => {
@@ -304,9 +317,11 @@ describe("between two transactions", () => {
     const lines = Array.from({ length: 20_500 }, (_, i) => `${ip(i)}\t1\n`).join("")
     await bench.gate.import({ lines: new TextEncoder().encode(lines), prune: null })
     bench.clock.advance(900_000)
-    const { sweeper, rests } = resting(bench, [], Number.POSITIVE_INFINITY)
+    const { sweeper, rests, sizes } = resting(bench, [], Number.POSITIVE_INFINITY)
     await sweeper.sweep()
-    expect(rests.length).toBe(1_000)
+    // In transactions of five, which the last one of them is not followed by a rest; then the largest.
+    expect(rests.length).toBe(20_000 / 5 - 1)
+    expect(sizes.slice(rests.length + 1)).toEqual(Array.from({ length: 25 }, () => 20))
     expect(bench.allowlist.endedGrants(1)).toEqual([])
     expect(await bench.temporaryRows()).toEqual([])
   })
@@ -318,8 +333,8 @@ describe("between two transactions", () => {
     const { sweeper, rests } = resting(bench, [])
     await sweeper.sweep()
     expect(rests.length).toBe(4)
-    expect(expiries(await bench.log()).length).toBe(80)
-    expect(bench.allowlist.endedGrants(500).length).toBe(420)
+    expect(expiries(await bench.log()).length).toBe(20)
+    expect(bench.allowlist.endedGrants(500).length).toBe(480)
   })
 })
 
