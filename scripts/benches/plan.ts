@@ -28,6 +28,8 @@ export type Plan = {
   readonly againSeconds: number
   /** Entries that are imported before and while decisions are watched: so the log is full after it. */
   readonly importedWhileWatched: number
+  /** Windows of imports once their code is compiled: a window is as short as an import. */
+  readonly laterImports: number
   readonly expiringAtOnce: number
   readonly writeSeconds: number
   readonly writeRounds: number
@@ -51,6 +53,7 @@ export const FULL: Plan = {
   warmUpExpiries: 1,
   againSeconds: 40,
   importedWhileWatched: 100_000,
+  laterImports: 8,
   expiringAtOnce: 10_000,
   writeSeconds: 4,
   writeRounds: 3,
@@ -74,6 +77,7 @@ export const QUICK: Plan = {
   warmUpExpiries: 1,
   againSeconds: 0,
   importedWhileWatched: 2_000,
+  laterImports: 1,
   expiringAtOnce: 200,
   writeSeconds: 1,
   writeRounds: 1,

@@ -45,9 +45,12 @@ export async function measureStall(lab: Lab, report: Report): Promise<void> {
   }
   // Few servers import often, so what the first ones cost counts for itself: the runtime compiles their code meanwhile.
   const ofMany = `import of ${plan.importedWhileWatched} entries`
-  for (const what of [`${ofMany}, one of the first`, `${ofMany}, a later one`]) {
+  for (const [what, count] of [
+    [`${ofMany}, one of the first`, plan.windows],
+    [`${ofMany}, a later one`, plan.laterImports],
+  ] as const) {
     const importing: Window[] = []
-    for (let i = 0; i < plan.windows; i++) importing.push(await quiet.take(importMore))
+    for (let i = 0; i < count; i++) importing.push(await quiet.take(importMore))
     measured.push({ what, windows: importing, idle, idleName })
   }
 
