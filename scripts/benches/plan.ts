@@ -40,7 +40,7 @@ export type Plan = {
 export const FULL: Plan = {
   quick: false,
   entries: 1_000_000,
-  rounds: 13,
+  rounds: 11,
   turnSeconds: 1,
   warmUpSeconds: 2,
   indexEntries: [10, 1_000, 1_000_000],
