@@ -7,8 +7,8 @@ import { inTurn, type WriteAsync } from "../src/log/bounded-writer.ts"
 import { formatFor } from "../src/log/log-stream.ts"
 import { throughSink } from "../src/log/through-sink.ts"
 import { EXIT } from "./exit.ts"
+import { OutputStream } from "./output-stream.ts"
 import { run } from "./program.ts"
-import { StandardOutput } from "./standard-output.ts"
 
 // This program talks to its own server only. A proxy of the environment would get the token.
 process.env.NO_PROXY = "*"
@@ -18,10 +18,17 @@ const ENDING_SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const
 
 // Bun writes to a terminal on this thread, and one that has been stopped (Ctrl-S) would stop the server.
 const writeToTerminal = inTurn((text, done) => write(2, text, () => done()))
-const writeToReader = throughSink(() => Bun.stderr.writer())
+// One for the log and for what a command says there: two would not keep the order before a slow reader.
+let errorSink: Bun.FileSink | null = null
+const standardError = () => {
+  errorSink ??= Bun.stderr.writer()
+  return errorSink
+}
+const writeToReader = throughSink(standardError)
 let writeLog: WriteAsync | null = null
 
-const out = new StandardOutput(() => Bun.stdout.writer())
+const out = new OutputStream(() => Bun.stdout.writer())
+const errors = new OutputStream(standardError)
 let code = await run(process.argv.slice(2), {
   environment: process.env,
   userId: process.getuid?.() ?? -1,
@@ -32,7 +39,7 @@ let code = await run(process.argv.slice(2), {
   clock: systemClock,
   write: (text) => out.write(text),
   untilUnwritable: (handle) => out.untilFault(handle),
-  writeError: (text) => process.stderr.write(text),
+  writeError: (text) => errors.write(text),
   logTo: (text, done) => {
     writeLog ??= errorsGoToTerminal() ? writeToTerminal : writeToReader
     writeLog(text, done)
@@ -91,9 +98,10 @@ let code = await run(process.argv.slice(2), {
 // A pipe takes the rest when its reader is ready for it, and exit() alone would not wait for that.
 const fault = await out.end()
 if (fault !== null) {
-  process.stderr.write(`ipgate: the output could not be written: ${fault}\n`)
+  errors.write(`ipgate: the output could not be written: ${fault}\n`)
   if (code === EXIT.done) code = EXIT.failed
 }
+await errors.end()
 process.exit(code)
 
 /** Of anything that has a name: the runtime's stream of a file knows no devices, and nothing of what is in /proc. */

@@ -145,6 +145,30 @@ describe(
       },
     )
 
+    test.each(["", " --json"])("of an error get through to the last line too:%s", async (option) => {
+      const file = machine.file(
+        "bad.txt",
+        Array.from({ length: COUNT }, (_, i) => `no-address-${i}\n`).join(""),
+      )
+      const { out } = await shell(
+        `ipgate import ${file}${option} 2>&1 | { sleep 0.3; cat; }; echo "exit \${PIPESTATUS[0]}"`,
+      )
+      expect(out).toEndWith("\nexit 2\n")
+      const text = out.slice(0, -"exit 2\n".length)
+      const told = option === "" ? text : JSON.parse(text).error.message
+      expect(told).toContain(`${COUNT} bad lines`)
+      expect(told).toContain(`no-address-${COUNT - 1}`)
+    })
+
+    test("of an error that is closed early leaves the exit code as it is", async () => {
+      const file = machine.file("bad.txt", "no-address\n".repeat(COUNT))
+      expect(await shell(`ipgate import ${file} 2>&1 | head -c 6; exit "\${PIPESTATUS[0]}"`)).toEqual({
+        code: 2,
+        out: "ipgate",
+        err: "",
+      })
+    })
+
     test("that is closed early ends the run, and makes no noise", async () => {
       expect(await shell("ipgate list --json | head -c 1")).toEqual({ code: 0, out: "[", err: "" })
     })

@@ -1,10 +1,10 @@
-// Standard output, by Bun's own writer: the stream that Node has for it takes a short command longer to load than
-// everything else that it does.
+// Standard output or standard error, by Bun's own writer: the stream that Node has for it takes a short command longer to
+// load than everything else that it does, and its text is lost where the process ends before a slow reader has come.
 
 type Sink = Pick<Bun.FileSink, "write" | "flush" | "end">
 
 /** Writes at once, without waiting for the reader; `end` waits until the reader has everything. */
-export class StandardOutput {
+export class OutputStream {
   private sink: Sink | null = null
   private fault: unknown = null
   private onFault: () => void = () => {}
