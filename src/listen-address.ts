@@ -29,6 +29,23 @@ export function isLocal(listen: ListenAddress): boolean {
   return address !== null && LOOPBACK.some((network) => network.contains(Network.of(address)))
 }
 
+const REACHABLE: Readonly<Record<string, string>> = {
+  "0.0.0.0": "127.0.0.1",
+  "::": "::1",
+  localhost: "127.0.0.1",
+}
+
+/** Where a host is found from this machine: a server on every address is on loopback too. */
+export function reachable(hostname: string): string {
+  return REACHABLE[hostname] ?? hostname
+}
+
+/** How a client of this machine asks there; `null` if any port will do, because only the kernel knows which it was. */
+export function toAsk(listen: ListenAddress): string | null {
+  if (listen.kind === "unix") return formatListenAddress(listen)
+  return listen.port === 0 ? null : formatListenAddress({ ...listen, hostname: reachable(listen.hostname) })
+}
+
 export function formatListenAddress(listen: ListenAddress): string {
   if (listen.kind === "unix") return `unix:${listen.path}`
   return listen.hostname.includes(":")

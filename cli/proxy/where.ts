@@ -3,6 +3,7 @@
 import type { Config } from "../../src/config/config.ts"
 import { Address } from "../../src/core/address.ts"
 import { Network } from "../../src/core/network.ts"
+import { reachable } from "../../src/listen-address.ts"
 import { UsageError } from "../exit.ts"
 import type { ListenAddress, ProxyTemplate } from "./proxy-template.ts"
 
@@ -35,12 +36,7 @@ export function listenerFor({ name, asksUnixSockets }: ProxyTemplate, listen: re
   return { ...found, hostname: reachable(found.hostname) }
 }
 
-/** Where a listener is found from this machine: one for every address is on loopback too. */
-export function reachable(hostname: string): string {
-  return ANY[hostname] ?? hostname
-}
-
-const ANY: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "::": "::1", localhost: "127.0.0.1" }
+const EVERY_ADDRESS: readonly string[] = ["0.0.0.0", "::"]
 
 /** What the administrator has to know beside the configuration, or `null`. */
 export function caveat(listen: ListenAddress, { trustedProxies, listen: all }: Config): string | null {
@@ -50,7 +46,7 @@ export function caveat(listen: ListenAddress, { trustedProxies, listen: all }: C
       : 'trusted_proxies does not hold "unix", so ipgate denies everybody whom this proxy names'
   }
   const address = Address.parse(listen.hostname)
-  const wide = all.some((one) => one.kind === "tcp" && one.hostname in ANY && one.hostname !== "localhost")
+  const wide = all.some((one) => one.kind === "tcp" && EVERY_ADDRESS.includes(one.hostname))
   if (wide) {
     return `ipgate listens on every address: from another machine or a container, put the one that reaches it in place of ${hostAndPort(listen)}`
   }

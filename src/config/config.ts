@@ -1,7 +1,7 @@
 // The configuration: flag, environment, file, default, in that order; every problem at once.
 
 import type { ClientIpHeader, TrustedProxies } from "../http/client-address.ts"
-import type { ListenAddress } from "../listen-address.ts"
+import { type ListenAddress, toAsk } from "../listen-address.ts"
 import type { LogFormat } from "../log/log-formats.ts"
 import type { LogLevel } from "../log/log-levels.ts"
 import { CHOICES } from "./choices.ts"
@@ -116,7 +116,7 @@ function meaning({ env, userId, isSocket }: ConfigSources, settings: Settings, p
         ? serverAddress(server, problems)
         : isSocket(LOCAL_SOCKET)
           ? `unix:${LOCAL_SOCKET}`
-          : DEFAULT_LISTEN,
+          : (listen.map(toAsk).find((address) => address !== null) ?? DEFAULT_LISTEN),
     ...tokenFiles(env, settings),
     token: env.IPGATE_TOKEN ?? null,
     databasePath: database === null ? `${stateDirectory}/ipgate.db` : databasePath(database, problems),

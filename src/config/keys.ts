@@ -156,7 +156,8 @@ export const CONFIG_KEYS = [
     option: "--server <url>",
     optionOf: "all",
     fallback: null,
-    fallbackInWords: "`unix:/run/ipgate/ipgate.sock` if it is there, else `127.0.0.1:8765`",
+    fallbackInWords:
+      "`unix:/run/ipgate/ipgate.sock` if it is there, else the first address of `server.listen`",
     takesEffect: "next command",
     description: "the server: host:port, a URL, or unix:/path",
   },

@@ -668,6 +668,24 @@ describe("where a client looks for the server", () => {
     expect(load({ sockets, env: { IPGATE_SERVER: "127.0.0.1:1" } }).server).toBe("127.0.0.1:1")
     expect(load({ sockets, ...toml('[client]\nserver = "127.0.0.1:2"\n') }).server).toBe("127.0.0.1:2")
   })
+
+  test.each<readonly [listen: string[], server: string]>([
+    [["127.0.0.1:18765", "unix:/run/x"], "127.0.0.1:18765"],
+    [["unix:/run/x", "127.0.0.1:18765"], "unix:/run/x"],
+    [["[::1]:1"], "[::1]:1"],
+    [["localhost:1"], "127.0.0.1:1"],
+    [["192.0.2.1:1"], "192.0.2.1:1"],
+    [["0.0.0.0:1"], "127.0.0.1:1"],
+    [["[::]:1"], "[::1]:1"],
+    // Any port: the kernel alone knows which.
+    [["127.0.0.1:0", "unix:/run/x"], "unix:/run/x"],
+    [["127.0.0.1:0"], "127.0.0.1:8765"],
+  ])("where the server of this machine listens: %j", (listen, server) => {
+    const trusted = '[auth]\ntrusted_proxies = ["192.0.2.10"]\n'
+    const file = toml(`[server]\nlisten = ${JSON.stringify(listen)}\n${trusted}`)
+    expect(load(file).server).toBe(server)
+    expect(load({ ...file, sockets }).server).toBe("unix:/run/ipgate/ipgate.sock")
+  })
 })
 
 describe("the token that a reload reads", () => {

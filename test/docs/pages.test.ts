@@ -167,7 +167,8 @@ describe("configuration", () => {
       isSocket: () => false,
     })
     const defaults = new Map(rows.map((cells) => [codeIn(cells[0] ?? "")[0], cells[3] ?? ""]))
-    expect(codeIn(defaults.get("--server") ?? "").at(-1)).toBe(config.server)
+    expect(codeIn(defaults.get("--server") ?? "").at(-1)).toBe("server.listen")
+    expect([config.server]).toEqual(codeIn(defaults.get("--listen") ?? ""))
     expect(defaults.get("--client-ip-header")).toBe(`\`${config.clientIpHeader}\``)
     expect(codeIn(defaults.get("--socket-mode") ?? "")).toEqual([`0${config.socketMode.toString(8)}`])
     expect(config.socketGroup).toBeNull()
