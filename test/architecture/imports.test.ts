@@ -22,6 +22,7 @@ const COMMANDS_MAY = [
   "src/config/",
   "src/log/",
   "src/group-id.ts",
+  "src/listen-address.ts",
   "src/token-file.ts",
   "src/version.ts",
   "src/app/remote.ts",
