@@ -15,7 +15,8 @@ export type HeldGrant = { readonly network: Network; readonly expiresAt: number 
 
 /**
  * An entry ends at the earlier of two deadlines: the wall-clock time that was promised, and the same distance on the
- * monotonic clock, counted from when the entry was learned. So a clock that is set back lengthens nothing.
+ * monotonic clock, counted from when the entry was learned. So a clock that is set back lengthens nothing. What has ended
+ * by a clock that was set forward stays ended when that is set right, whether anybody has recorded the end or not.
  */
 export class TemporaryGrants {
   private readonly wall = new Deadlines()
@@ -27,6 +28,8 @@ export class TemporaryGrants {
   private held = 0
   /** How many of those that are held had ended, the last time that there were many. */
   private counted: { ended: number; readonly until: number } | null = null
+  /** What the wall clock said last. */
+  private latest = Number.NEGATIVE_INFINITY
 
   constructor(private readonly clock: Clock) {}
 
@@ -41,7 +44,22 @@ export class TemporaryGrants {
   }
 
   now(): Moment {
-    return { wall: this.clock.wall(), mono: this.clock.mono() }
+    return { wall: this.wallNow(), mono: this.clock.mono() }
+  }
+
+  private wallNow(): number {
+    const wall = this.clock.wall()
+    if (wall < this.latest) this.keepEnded(this.latest)
+    this.latest = wall
+    return wall
+  }
+
+  /** Whoever asked until now was told that these have ended. */
+  private keepEnded(until: number): void {
+    this.wall.eachDue(until, (place) => {
+      this.mono.set(place, Number.NEGATIVE_INFINITY)
+      return true
+    })
   }
 
   remove(place: number): void {
@@ -55,7 +73,7 @@ export class TemporaryGrants {
 
   /** True while the grant in this place has not ended. Anything but two deadlines in the future is false. */
   isActive(place: number): boolean {
-    return this.clock.wall() < this.wall.get(place) && this.clock.mono() < this.mono.get(place)
+    return this.wallNow() < this.wall.get(place) && this.clock.mono() < this.mono.get(place)
   }
 
   expiresAt(place: number): number {
@@ -85,10 +103,7 @@ export class TemporaryGrants {
     return ended
   }
 
-  /**
-   * Up to `most` grants that have ended and are still held, in no particular order. One that was seen here never
-   * becomes active again.
-   */
+  /** Up to `most` grants that have ended and are still held, in no particular order. */
   ended(most: number): HeldGrant[] {
     const places: number[] = []
     this.eachEnded((place) => {
@@ -96,8 +111,6 @@ export class TemporaryGrants {
       return places.length < most
     })
     return places.flatMap((place) => {
-      // From here on it has ended, also for a clock that is set back before anybody could record the end.
-      this.mono.set(place, Number.NEGATIVE_INFINITY)
       const network = this.networks.at(place)
       return network === null ? [] : [{ network, expiresAt: this.expiresAt(place) }]
     })

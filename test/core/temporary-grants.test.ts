@@ -136,6 +136,29 @@ describe(
       expect([grants.isActive(place), grants.activeCount(), grants.ended(9).length]).toEqual([false, 0, 1])
     })
 
+    test.each<readonly [string, (grants: TemporaryGrants, place: number) => unknown]>([
+      ["a decision about another one", (grants, place) => grants.isActive(place)],
+      ["a record of the first ends", (grants) => grants.ended(5)],
+      ["their number", (grants) => grants.activeCount()],
+      ["an addition", (grants) => grants.now()],
+    ])(
+      "none returns that had ended by a clock that is set right again, once that was seen by %s",
+      (_, look) => {
+        const { clock, grants, add } = setup()
+        const later = add(3 * HOUR)
+        const places = Array.from({ length: 1_000 }, () => add(HOUR))
+        clock.stepWall(2 * HOUR)
+        look(grants, later)
+        clock.stepWall(-2 * HOUR)
+        expect(places.filter((place) => grants.isActive(place))).toEqual([])
+        expect([grants.isActive(later), grants.activeCount()]).toEqual([true, 1])
+        expect(grants.ended(2_000).length).toBe(1_000)
+        // What is granted from then on has nothing to do with it.
+        const another = add(HOUR)
+        expect([grants.isActive(another), grants.activeCount()]).toEqual([true, 2])
+      },
+    )
+
     test("a grant of a moment when the wall clock was wrong ends after its lifetime all the same", () => {
       const { clock, grants, add } = setup()
       clock.stepWall(-5 * HOUR)
