@@ -22,7 +22,7 @@ export type Plan = {
   readonly windows: number
   /** Windows of changes that are thrown away first: the runtime compiles their code anew for some fifteen seconds. */
   readonly warmUpWindows: number
-  /** Expiries that are thrown away: some fifteen seconds each. */
+  /** Expiries that are thrown away: some twenty seconds each. */
   readonly warmUpExpiries: number
   /** Seconds that may go into windows that are taken again. */
   readonly againSeconds: number

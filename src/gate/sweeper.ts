@@ -18,10 +18,14 @@ const LARGEST_BATCH = 20
 const PACE = 0.5
 /**
  * After a transaction the sweeper rests for so many times as long as it took: it has no hurry, and whoever decides or
- * changes something on the same processor has. So ten thousand ends take some fifteen seconds in place of one.
+ * changes something on the same processor has. So ten thousand ends take some twenty seconds in place of one.
  */
 const RESTS = 8
-/** Ends that one sweep records at leisure. Where it has found so many, more may come in a second than it would record. */
+/**
+ * Ends that one sweep records in batches as small as can be, and those that it records at leisure at all. Where it has
+ * found so many, more may come in a second than it would record.
+ */
+const IN_SMALL_BATCHES = 10_000
 const AT_LEISURE = 20_000
 /** Milliseconds of the longest rest: a disk that is slow has left the processor to others already. */
 const LONGEST_REST = 20
@@ -86,7 +90,7 @@ export class Sweeper {
         recorded += ended.length
         const isAtLeisure = recorded < AT_LEISURE
         if (isAtLeisure) await this.sleep(Math.min(RESTS * (this.clock.mono() - from), LONGEST_REST))
-        batch = isAtLeisure ? batchFor(this.clock.mono() - from) : LARGEST_BATCH
+        batch = recorded < IN_SMALL_BATCHES ? batchFor(this.clock.mono() - from) : LARGEST_BATCH
       }
     } finally {
       this.sweeping = false

@@ -319,9 +319,10 @@ describe("between two transactions", () => {
     bench.clock.advance(900_000)
     const { sweeper, rests, sizes } = resting(bench, [], Number.POSITIVE_INFINITY)
     await sweeper.sweep()
-    // In transactions of five, which the last one of them is not followed by a rest; then the largest.
-    expect(rests.length).toBe(20_000 / 5 - 1)
-    expect(sizes.slice(rests.length + 1)).toEqual(Array.from({ length: 25 }, () => 20))
+    // Half of them in transactions of five, the others in the largest; from the last of them on without a rest.
+    expect(sizes).toEqual([...Array(2_000).fill(5), ...Array(525).fill(20), 0].slice(0, sizes.length))
+    expect(sizes.reduce((sum, size) => sum + size)).toBe(20_500)
+    expect(rests.length).toBe(2_000 + 500 - 1)
     expect(bench.allowlist.endedGrants(1)).toEqual([])
     expect(await bench.temporaryRows()).toEqual([])
   })
