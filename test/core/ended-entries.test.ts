@@ -123,7 +123,9 @@ test(
       const masked = Address.ipv4(0x0a000000 + narrow.below(512)).masked(length)
       const one = Network.from(masked, length)
       if (one === null) throw new Error("a masked address has host bits")
-      const entry = { list: "temp", ip: one.toString(), endedAt: i, how: "expired" } as const
+      const list = narrow.pick(["perm", "temp"] as const)
+      const how = narrow.pick(["expired", "removed"] as const)
+      const entry = { list, ip: one.toString(), endedAt: i, how }
       ended.remember(one, entry)
       all.push({ network: one, entry })
       if (i % 50 !== 0) continue
