@@ -11,9 +11,9 @@ import type { Log } from "../log/log.ts"
 /** Lines that are written before decisions get their turn again: about a tenth of a millisecond. */
 const LINES_AT_ONCE = 16
 
-/** Follows the feed until it is closed. A large import is one line, by `logImport`. */
+/** Follows the feed to its end. A large import is one line, by `logImport`. */
 export async function logChanges(feed: ChangeFeed, log: Log): Promise<void> {
-  const follower = feed.follow()
+  const follower = feed.follow({ staysToTheEnd: true })
   for (;;) {
     const events = await follower.next()
     if (events === null) break

@@ -91,7 +91,7 @@ export async function startServer(
         path: config.databasePath,
       })
     if (ended > 0) {
-      log.notice("temporary entries have ended while no server ran", { event: "list.expire", ended })
+      log.notice("temporary entries have ended that nobody had recorded", { event: "list.expire", ended })
     }
     for (const warning of placeWarnings(config.databasePath)) {
       log.warn(warning, { event: "db.place", path: config.databasePath })
@@ -156,7 +156,7 @@ export async function startServer(
 
     sweeper.start()
     upkeep.start()
-    void logChanges(feed, log)
+    const logged = logChanges(feed, log)
     const refusals = new RefusalLog(counters, refused, clock, log, config.logRefusals ?? true)
     refusals.start()
     const watch = new HealthWatch(store, health, log)
@@ -178,6 +178,8 @@ export async function startServer(
       stop: async () => {
         watch.stop()
         refusals.stop()
+        // The next start records what is left.
+        sweeper.stop()
         feed.close()
         await atMost(
           DRAIN_TIME,
@@ -185,10 +187,12 @@ export async function startServer(
             [...listeners, ...(metricsListener ? [metricsListener] : [])].map((listener) => listener.stop()),
           ),
         )
-        sweeper.stop()
         // The thread of the database takes the two in this order, and has a time of its own for both.
         void upkeep.stop()
         await store.close().catch((cause: unknown) => logUnclosed(cause, log))
+        // What was changed while the last requests were answered is told too.
+        feed.end()
+        await logged
       },
     }
   } catch (cause) {

@@ -43,15 +43,24 @@ export class ChangeFeed {
     for (const follower of this.followers) follower.take(events)
   }
 
-  /** Ends every follower, and takes nobody in any more. */
+  /** Takes nobody in any more, and ends every follower but those that stay to the end. */
   close(): void {
     this.closed = true
-    for (const follower of this.followers) follower.leave()
+    for (const follower of this.followers) if (!follower.staysToTheEnd) follower.leave()
   }
 
-  /** From here on, until `leave` or until the follower is too slow or the feed is closed. */
-  follow(): Follower {
-    const follower = new Follower(() => this.followers.delete(follower))
+  /** Nothing more is published: those that have stayed read what waits for them, and are done. */
+  end(): void {
+    this.close()
+    for (const follower of this.followers) follower.finish()
+  }
+
+  /**
+   * From here on, until `leave` or until the follower is too slow or the feed is closed; or, if it stays to the end,
+   * until that.
+   */
+  follow({ staysToTheEnd = false }: { readonly staysToTheEnd?: boolean } = {}): Follower {
+    const follower = new Follower(() => this.followers.delete(follower), staysToTheEnd)
     if (this.closed) follower.leave()
     else this.followers.add(follower)
     return follower
@@ -64,17 +73,27 @@ export class Follower {
   /** Wakes who waits in `next`. */
   private wake: (() => void) | null = null
   private left = false
+  private finishing = false
 
-  constructor(private readonly leaving: () => void) {}
+  constructor(
+    private readonly leaving: () => void,
+    readonly staysToTheEnd = false,
+  ) {}
 
   take(events: readonly FeedEvent[]): void {
-    if (this.left) return
+    if (this.left || this.finishing) return
     if (this.queue.length + events.length > LONGEST_BACKLOG) {
       this.leave()
       return
     }
     for (const event of events) this.queue.push(event)
     this.wake?.()
+  }
+
+  /** No more comes: `next` gives what waits, and then the end. */
+  finish(): void {
+    this.finishing = true
+    if (this.queue.length === 0) this.leave()
   }
 
   leave(): void {
@@ -104,6 +123,7 @@ export class Follower {
     if (this.left) return null
     const events = this.queue
     this.queue = []
+    if (this.finishing) this.leave()
     return events
   }
 }

@@ -35,7 +35,7 @@ beforeEach(() => {
 })
 
 afterEach(async () => {
-  feed.close()
+  feed.end()
   await following
 })
 
@@ -77,7 +77,7 @@ test("what is no change of one entry is no line", async () => {
 })
 
 test("the end of the feed is no loss", async () => {
-  feed.close()
+  feed.end()
   await following
   expect(lines).toEqual([])
 })

@@ -80,7 +80,7 @@ describe("at its start the log has", () => {
     const databasePath = await stopped(first)
     clock.advance(60_000)
     expect((await start({ clock, databasePath })).log.join("")).toContain(
-      " notice temporary entries have ended while no server ran ended=1\n",
+      " notice temporary entries have ended that nobody had recorded ended=1\n",
     )
   })
 })
@@ -146,6 +146,38 @@ test("a request under way has ten seconds after a stop, and what it changes is k
   expect((await connection.answer()).status).toBe(204)
   jest.advanceTimersByTime(1)
   await stopping
+  expect(server.log.filter((line) => line.includes(" notice allowed "))).toEqual([
+    expect.stringContaining(' ip="192.0.2.1" '),
+  ])
+})
+
+test("a stop records no more ends, and tells all that it has recorded", async () => {
+  const clock = new FakeClock()
+  const server = await start({ clock })
+  const lines = Array.from({ length: 2_000 }, (_, i) => `10.0.${i >> 8}.${i & 255}\t60\n`).join("")
+  await server.api("POST", "/api/whitelist/import", lines)
+  using connection = await RawConnection.open(server.address)
+  connection.send(
+    requestText("POST /api/whitelist/perm", [
+      `Authorization: Bearer ${server.token}`,
+      "Expect: 100-continue",
+      "Content-Length: 1",
+    ]),
+  )
+  expect((await connection.answer()).status).toBe(100)
+  clock.advance(60_000)
+  const told = () => server.log.filter((line) => line.includes(" notice ended ")).length
+  while (told() === 0) await Bun.sleep(1)
+  const before = told()
+  const stopping = server.stop()
+  // Time in which some hundreds would be recorded.
+  await Bun.sleep(500)
+  connection.close()
+  await stopping
+  // One transaction may have been under way.
+  expect(told()).toBeLessThanOrEqual(before + 20)
+  const next = await start({ clock, databasePath: await stopped(server) })
+  expect(next.log.join("")).toContain(` that nobody had recorded ended=${2_000 - told()}\n`)
 })
 
 test("a stop ends the streams of changes, and does not wait for their readers", async () => {

@@ -49,6 +49,27 @@ test("a follower that left, or that the end of the feed has dropped, gets nothin
   expect(await staying.next(LONG)).toBeNull()
 })
 
+test("a follower that stays to the end gets what comes after the others have gone, and all that waits for it", async () => {
+  const feed = new ChangeFeed()
+  const [other, reading, late] = [
+    feed.follow(),
+    feed.follow({ staysToTheEnd: true }),
+    feed.follow({ staysToTheEnd: true }),
+  ]
+  feed.publish(events(1))
+  feed.close()
+  feed.publish(events(2))
+  expect(await other.next(LONG)).toBeNull()
+  expect(await feed.follow({ staysToTheEnd: true }).next(LONG)).toBeNull()
+  expect(await reading.next(LONG)).toEqual(events(1, 2))
+  const last = reading.next(LONG)
+  feed.end()
+  feed.publish(events(3))
+  expect(await last).toBeNull()
+  expect(await late.next(LONG)).toEqual(events(1, 2))
+  expect(await late.next(LONG)).toBeNull()
+})
+
 test("a follower that does not read is dropped; the others are not", async () => {
   const feed = new ChangeFeed()
   const [slow, quick] = [feed.follow(), feed.follow()]
