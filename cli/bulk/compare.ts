@@ -2,10 +2,11 @@
 
 import { linesOf, linesOfPieces, parseEntryLine, parseExportedLine } from "../../src/core/entry-line.ts"
 import type { Gate, ImportCounts } from "../../src/core/gate.ts"
+import { shortTime } from "../times.ts"
 
 export type Comparison = {
   readonly counts: ImportCounts
-  /** A line for each entry that would be touched: `+` added, `~` replaced, `=` unchanged, `-` removed. */
+  /** A line for each entry that would be touched: `+` added, `~` replaced, `=` unchanged, `-` removed; temporary ones with their end. */
   readonly lines: readonly string[]
 }
 
@@ -39,7 +40,8 @@ export async function compare(
       mine.add(ip)
       const kind = !held.has(ip) ? "added" : until === null ? "unchanged" : "replaced"
       counts[kind]++
-      lines.push(`${{ added: "+", replaced: "~", unchanged: "=" }[kind]} ${ip}`)
+      const end = until === null ? "" : ` until ${shortTime(until)}`
+      lines.push(`${{ added: "+", replaced: "~", unchanged: "=" }[kind]} ${ip}${end}`)
     }
   }
   if (prune) {

@@ -35,6 +35,8 @@ const plural = (place: "line" | "entry"): string => (place === "line" ? "lines" 
 export type BulkLines = {
   readonly lines: Uint8Array<ArrayBuffer>
   readonly count: number
+  /** How many of them are permanent. */
+  readonly permanent: number
   readonly places: LinePlaces
 }
 
@@ -47,6 +49,7 @@ export function readBulk(bytes: Uint8Array, options: ReadOptions): BulkLines {
   const place = options.format === "json" ? "entry" : "line"
   const places = new LinePlaces(options.name, place)
   let rows = 0
+  let permanent = 0
   let bad = 0
   let wide = false
   const refuse = (problem: string) => {
@@ -61,6 +64,7 @@ export function readBulk(bytes: Uint8Array, options: ReadOptions): BulkLines {
       else {
         lines.add(formatEntryLine(entry.network.toString(), entry.lifetime, entry.reason ?? ""))
         places.add(number)
+        if (entry.lifetime === null) permanent++
       }
       if (++rows % PORTION === 0) {
         options.progress(rows)
@@ -85,7 +89,7 @@ export function readBulk(bytes: Uint8Array, options: ReadOptions): BulkLines {
       "an import never empties the lists: remove entries with `ipgate deny`",
     )
   }
-  return { lines: lines.bytes(), count: rows, places }
+  return { lines: lines.bytes(), count: rows, permanent, places }
 }
 
 function rowsOf(text: string, format: BulkFormat): Iterable<Row> {

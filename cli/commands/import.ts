@@ -3,6 +3,7 @@
 import { Command, Option } from "commander"
 import { explainReason } from "../../src/core/entry.ts"
 import type { ImportCounts } from "../../src/core/gate.ts"
+import { explainRemovals } from "../../src/core/pruning.ts"
 import { BULK_FORMATS, type BulkFormat, formatOf } from "../bulk/bulk-format.ts"
 import { compare } from "../bulk/compare.ts"
 import { mustFit } from "../bulk/must-fit.ts"
@@ -46,7 +47,7 @@ export function importCommand(env: CommandEnv): Command {
     )
     .option("-t, --ttl <duration>", "the lifetime of entries that name none (without it they are permanent)")
     .option("-r, --reason <text>", "the reason of temporary entries that name none")
-    .option("--prune", "also remove permanent entries that the file does not name")
+    .option("--prune", "also remove permanent entries that the file does not name as permanent")
     .option(
       "--max-removals <count>",
       `with --prune: change nothing if more than so many would go (default ${MAX_REMOVALS})`,
@@ -78,13 +79,16 @@ export function importCommand(env: CommandEnv): Command {
       if (bytes === "too large") {
         throw new UsageError(
           `${name} is larger than ${LARGEST_FILE / MEBIBYTE} MiB, and nothing was changed`,
-          "split it into several files",
+          prune === null
+            ? "split it into several files"
+            : "split it into several files and leave --prune out: with one part it would remove the others",
         )
       }
       const progress = new Progress(env.process, env.options)
       const {
         lines: wanted,
         count,
+        permanent,
         places,
       } = readBulk(bytes, {
         format,
@@ -95,6 +99,12 @@ export function importCommand(env: CommandEnv): Command {
         force: options.force === true,
         progress: (lines) => progress.show(`checked ${lines} lines`),
       })
+      if (prune !== null && permanent === 0) {
+        throw new UsageError(
+          `${name} names no permanent entry, and --prune would remove all that there are: nothing was changed`,
+          "an import never empties a list: leave --prune out, or remove entries with `ipgate deny`",
+        )
+      }
       if (env.options.offline !== true) mustFit(wanted.length, name, { isPruning: prune !== null })
       const { counts, lines } = await env.withGate(async (gate) => {
         if (options.dryRun) return compare(gate, wanted, now, prune !== null)
@@ -106,12 +116,9 @@ export function importCommand(env: CommandEnv): Command {
         return { counts: await progress.during(written, `writing ${count} entries`), lines: [] }
       })
       progress.clear()
-      if (prune !== null && options.dryRun && counts.removed > prune.maxRemovals) {
-        throw new UsageError(
-          `${counts.removed} permanent entries would be removed, and at most ${prune.maxRemovals} may go`,
-        )
-      }
-      report(env, counts, lines, options.dryRun === true)
+      const tooMany = prune === null || !options.dryRun ? null : explainRemovals(counts.removed, prune)
+      if (tooMany === null || !env.out.isJson) report(env, counts, lines, options.dryRun === true)
+      if (tooMany !== null) throw tooMany
     })
 }
 

@@ -1,6 +1,6 @@
 // Writes a whole bulk of entries in one transaction, with an audit row for each change.
 
-import { GateError } from "../core/errors.ts"
+import { explainRemovals } from "../core/pruning.ts"
 import { Bulk } from "./bulk.ts"
 import type { Connection, Result, Statement } from "./connection.ts"
 import { entryKey } from "./entry-key.ts"
@@ -51,15 +51,8 @@ function prune(connection: Connection, bulk: Bulk, options: ImportOptions): Sort
       if (!bulk.hasPermanent(network)) removed.add(network)
     })
   })
-  if (removed.length > prune.maxRemovals) {
-    throw new GateError(
-      "invalid",
-      `pruning would remove ${removed.length} permanent entries, and at most ${prune.maxRemovals} may go: nothing was changed`,
-      {
-        hint: "if they shall go, let it remove as many: --max-removals of the command, prune of the request",
-      },
-    )
-  }
+  const tooMany = explainRemovals(removed.length, prune)
+  if (tooMany !== null) throw tooMany
   for (const networks of tidily(removed.batches(BATCH))) {
     run(connection, removePermanentKeys(networks.map(hexKey), options))
   }

@@ -89,9 +89,18 @@ throughBothGates((world) => {
         `import - --format values --prune --max-removals 2 ${option}`,
         { input },
       )
-      expect({ code, out }).toEqual({ code: 2, out: "" })
-      expect(err).toContain("would")
-      expect(err).toContain("3 permanent entries")
+      expect(code).toBe(2)
+      // Who tries it sees what would go.
+      expect(out).toBe(
+        option === ""
+          ? ""
+          : "+ 203.0.113.9\n- 192.0.2.0/28\n- 203.0.113.7\n- 2001:db8::/64\n" +
+              "1 added, 0 replaced, 0 unchanged, 3 removed (dry run: nothing was changed)\n",
+      )
+      expect(err).toBe(
+        "ipgate: pruning would remove 3 permanent entries, and at most 2 may go: nothing was changed\n" +
+          "  if they shall go, allow as many: --max-removals 3, or prune=3 of the API\n",
+      )
       expect(await world().state()).toEqual(before)
     }
     expect(await world().run("import - --format values --prune --max-removals 3", { input })).toEqual({
@@ -103,6 +112,40 @@ throughBothGates((world) => {
     expect((await world().run("check 203.0.113.7 -q")).code).toBe(1)
   })
 
+  test.each([
+    ["import - --format values --prune --ttl 1h", "203.0.113.7\n192.0.2.0/28\n"],
+    ["import - --format values --prune --ttl 1h --dry-run", "203.0.113.7\n"],
+    ["import - --format csv --prune --max-removals 100", "ip,ttl\n203.0.113.7,1h\n"],
+  ])("%s is refused where it would empty the permanent list", async (command, input) => {
+    await some(world())
+    const before = await world().state()
+    expect(await world().run(command, { input })).toEqual({
+      code: 2,
+      out: "",
+      err:
+        "ipgate: standard input names no permanent entry, and --prune would remove all that there are: nothing was changed\n" +
+        "  an import never empties a list: leave --prune out, or remove entries with `ipgate deny`\n",
+    })
+    expect(await world().state()).toEqual(before)
+  })
+
+  test("an export of values says that ends are lost, unless somebody has asked for that", async () => {
+    await some(world())
+    const { code, out, err } = await world().run("export --format values")
+    expect([code, out.split("\n").length - 1]).toEqual([0, 4])
+    expect(err).toBe(
+      "warning: values has no lifetimes, and 1 of these are temporary: an import lets them in for good unless it has --ttl; --perm leaves them out\n",
+    )
+    for (const command of [
+      "export --format values --temp",
+      "export --format values --perm",
+      "export --format values --quiet",
+      "export",
+      "export --format json",
+    ])
+      expect(await world().run(command)).toMatchObject({ code: 0, err: "" })
+  })
+
   test("import --dry-run says what it would do to each entry, and does nothing", async () => {
     await some(world())
     const before = await world().state()
@@ -110,7 +153,7 @@ throughBothGates((world) => {
     expect(await world().run("import - --format csv --dry-run --prune", { input })).toEqual({
       code: 0,
       out:
-        "= 203.0.113.7\n+ 203.0.113.8\n~ 198.51.100.7\n+ 198.51.100.8\n- 192.0.2.0/28\n- 2001:db8::/64\n" +
+        "= 203.0.113.7\n+ 203.0.113.8\n~ 198.51.100.7 until 2026-01-01T01:00:00Z\n+ 198.51.100.8 until 2026-01-01T01:00:00Z\n- 192.0.2.0/28\n- 2001:db8::/64\n" +
         "2 added, 1 replaced, 1 unchanged, 2 removed (dry run: nothing was changed)\n",
       err: "",
     })
@@ -402,7 +445,9 @@ describe("a client whose clock is wrong", () => {
     expect((await world.do("import - --format csv", { input: out })).out).toStartWith("0 added, 1 replaced")
     const input = "203.0.113.7\n"
     const dryRun = "import - --format values --ttl 1h --dry-run"
-    expect((await world.do(dryRun, { ...behind, input })).out).toStartWith("~ 203.0.113.7\n")
+    expect((await world.do(dryRun, { ...behind, input })).out).toStartWith(
+      "~ 203.0.113.7 until 2025-12-31T23:00:00Z\n",
+    )
     await world.close()
   })
 })
@@ -457,6 +502,11 @@ test.each([1, 7, 1000])("a comparison is right whatever the pieces of %d bytes c
   }
   const wanted = encoder.encode("203.0.113.7\n203.0.113.8\n198.51.100.7\t60\n")
   const { counts: found, lines } = await compare(gate as unknown as Gate, wanted, Date.UTC(2026, 0, 1), true)
-  expect(lines).toEqual(["= 203.0.113.7", "+ 203.0.113.8", "~ 198.51.100.7", "- 192.0.2.0/28"])
+  expect(lines).toEqual([
+    "= 203.0.113.7",
+    "+ 203.0.113.8",
+    "~ 198.51.100.7 until 2026-01-01T00:01:00Z",
+    "- 192.0.2.0/28",
+  ])
   expect(found).toEqual({ ...counts, added: 1, replaced: 1, unchanged: 1, removed: 1 })
 })

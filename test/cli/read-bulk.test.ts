@@ -240,12 +240,21 @@ describe("what is no text is named with its first line", () => {
 
   test.each([
     ["Latin-1", bytes("ip,ttl,reason\r\n192.0.2.1,1h,ü\r192.0.2.2,1h,B", 0xfc, "ro\n", 0xff, "\n"), 3],
-    ["a NUL", bytes("192.0.2.1\n\n192.0.2", 0, "\n", 0), 3],
-    ["UTF-16", bytes(0xff, 0xfe, "1", 0, "\n", 0), 1],
     ["a text that is cut short", bytes("192.0.2.1\n#", 0xc3), 2],
   ])("%s", (_, input, line) => {
     expect(read("csv", input)).toBe(
       `the file is not UTF-8 text: the first byte that cannot be read is on line ${line}`,
+    )
+  })
+
+  test.each([
+    ["a NUL", bytes("192.0.2.1\n\n192.0.2", 0, "\n", 0), 3],
+    ["UTF-16", bytes(0xff, 0xfe, "1", 0, "\n", 0), 1],
+    ["UTF-16 with the other half first", bytes(0xfe, 0xff, 0, "1", 0, "\n"), 1],
+    ["UTF-16 without a mark", bytes("1", 0, "\n", 0), 1],
+  ])("%s", (_, input, line) => {
+    expect(read("csv", input)).toBe(
+      `the file is not UTF-8 text: there is a byte of zero on line ${line}, as in UTF-16`,
     )
   })
 })

@@ -36,7 +36,7 @@ const spans = codeIn(prose(pages))
 
 /** Blocks that no test of this folder runs, by their first line, each with the reason. */
 const NOT_RUN_HERE: Readonly<Record<string, string>> = {
-  "head -c 32 /dev/urandom": "needs root and a systemd; test/system changes the token by it",
+  "(echo; head -c 32 /dev/urandom": "needs root and a systemd; test/system changes the token by it",
   "./scripts/start":
     "start.test.ts runs the first; the second is what runs this very test, in CI and everywhere",
   "sudo install": "needs root, and changes the machine",

@@ -185,7 +185,7 @@ describe("import and export", () => {
     const tooMany = await server.api("POST", `${IMPORT}?prune=1`, "192.0.2.1\n")
     expect([tooMany.status, await tooMany.text()]).toEqual([
       400,
-      "pruning would remove 2 permanent entries, and at most 1 may go: nothing was changed\n  if they shall go, let it remove as many: --max-removals of the command, prune of the request\n",
+      "pruning would remove 2 permanent entries, and at most 1 may go: nothing was changed\n  if they shall go, allow as many: --max-removals 2, or prune=2 of the API\n",
     ])
     expect((await server.lists()).permanent).toEqual(["192.0.2.1", "192.0.2.2", "192.0.2.3"])
     for (const query of ["prune=", "prune=x", "prune=-1", "prune=2&prune=2"]) {

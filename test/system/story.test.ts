@@ -150,7 +150,7 @@ test.skipIf(!isPossible)(LIFE, async () => {
 
   await step("changes the token without an interruption, as the pages say", async () => {
     const old = (await does("cat /etc/ipgate/api-token")).trim()
-    await follows("head -c 32 /dev/urandom")
+    await follows("(echo; head -c 32 /dev/urandom")
     await until(
       `test "$(curl -s -o /dev/null -w '%{http_code}' -H 'Authorization: Bearer ${old}' http://127.0.0.1:8765/api/logs)" = 401`,
     )
