@@ -5,6 +5,7 @@ import type { Config } from "../../src/config/config.ts"
 import { Address } from "../../src/core/address.ts"
 import { GateError } from "../../src/core/errors.ts"
 import type { Gate } from "../../src/core/gate.ts"
+import { TokenError } from "../../src/token-file.ts"
 import { type ChainReport, examine } from "./chain.ts"
 import { corrections } from "./corrections.ts"
 import { type Finding, merged } from "./finding.ts"
@@ -60,13 +61,13 @@ export async function examineVia({ gate, url, header, warn, signal }: ViaOptions
         remarks.push(...report.remarks)
       } catch (cause) {
         // A machine may have no way to one of the families; but one that answered once must go on to do so.
-        if (answered || signal.aborted || cause instanceof GateError) throw cause
+        if (answered || signal.aborted || isOwn(cause)) throw cause
         unreachable.push(`${address}: ${cause instanceof Error ? cause.message : String(cause)}`)
       }
     }
   } catch (cause) {
     signal.throwIfAborted()
-    if (cause instanceof GateError) throw cause
+    if (isOwn(cause)) throw cause
     const why = cause instanceof Error ? cause.message : String(cause)
     throw new GateError("unavailable", `${url} has stopped answering: ${why}`, { cause })
   } finally {
@@ -80,6 +81,11 @@ export async function examineVia({ gate, url, header, warn, signal }: ViaOptions
   }
   remarks.push(...unreachable.map((text) => `not tested: ${text}`))
   return { tested, requests, findings: merged(findings), remarks }
+}
+
+/** True for what ipgate itself refuses, which says nothing about the URL. */
+function isOwn(cause: unknown): boolean {
+  return cause instanceof GateError || cause instanceof TokenError
 }
 
 /** One address of each family. */

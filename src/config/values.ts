@@ -26,7 +26,7 @@ export function listenAddresses({ value, where }: List, proxiesSet: boolean, pro
   if (open !== undefined && !proxiesSet) {
     problems.push(
       `${where}: listening on ${formatListenAddress(open)} lets other machines ask, and anyone who is believed can claim any address.\n` +
-        '  Name your proxies: trusted_proxies = ["192.0.2.10"] under [auth], or --trusted-proxies 192.0.2.10',
+        '  Name your proxies: trusted_proxies = ["192.0.2.10"] under [auth], or `ipgate serve --trusted-proxies 192.0.2.10`',
     )
   }
   return addresses

@@ -271,6 +271,11 @@ describe("--via", () => {
     const path = machine.file("other-token", `${TOKEN.toUpperCase()}\n`)
     const wrong = { ...environment, IPGATE_TOKEN_FILE: path }
     expect((await machine.run(`doctor --via ${server?.url}/`, { environment: wrong })).code).toBe(4)
+    const none = { ...environment, IPGATE_TOKEN_FILE: machine.path("no-token") }
+    expect(await machine.run(`doctor --via ${server?.url}/`, { environment: none })).toMatchObject({
+      code: 4,
+      err: expect.stringContaining(`the token file ${machine.path("no-token")} does not exist`),
+    })
   })
 
   test("a token that may not change the lists: exit code 4, and no word of entries that there are none of", async () => {

@@ -282,7 +282,7 @@ describe("which file is read", () => {
 
 describe("a file that makes no sense", () => {
   const LISTEN_LINE =
-    '  Name your proxies: trusted_proxies = ["192.0.2.10"] under [auth], or --trusted-proxies 192.0.2.10'
+    '  Name your proxies: trusted_proxies = ["192.0.2.10"] under [auth], or `ipgate serve --trusted-proxies 192.0.2.10`'
 
   test.each([
     [
