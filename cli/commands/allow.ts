@@ -122,6 +122,7 @@ async function allow(
       action: "add_temp",
       expires: null,
       line: `allowed ${ip} for ${formatDuration(ttlSeconds)}`,
+      ...(await permanentBeside(gate, network)),
     }
   }
   const { result, expiresAt } = await gate.addTemporary({ network, ttlSeconds, reason })
@@ -133,6 +134,21 @@ async function allow(
     action: "add_temp",
     expires: toTime(expiresAt),
     line: `allowed ${ip} ${until}${result === "replaced" ? ", in place of the earlier lifetime" : ""}${reason === null ? "" : `: ${reason}`}`,
+    ...(await permanentBeside(gate, network)),
+  }
+}
+
+/** A warning where a permanent entry lets the same addresses in: there the end of a lifetime ends nothing. */
+async function permanentBeside(gate: Gate, network: Network): Promise<Pick<ChangeResult, "warning">> {
+  try {
+    const { matches } = await gate.check(network)
+    const permanent = matches.find(({ list }) => list === "perm")
+    if (permanent === undefined) return {}
+    return { warning: `${network} is allowed by permanent ${permanent.ip} too, and stays so after that` }
+  } catch (error) {
+    // Only the remark is missing; what was asked for is done.
+    if (error instanceof GateError) return {}
+    throw error
   }
 }
 

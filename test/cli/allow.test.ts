@@ -259,6 +259,19 @@ throughBothGates((world) => {
     })
   })
 
+  test("warns where a permanent entry goes on letting the same addresses in", async () => {
+    await world().do("allow 192.0.2.0/28")
+    const { code, out, err } = await world().run(
+      "allow 192.0.2.5 192.0.2.0/28 192.0.2.0/27 192.0.2.77 --ttl 1h",
+    )
+    expect([code, out.split("\n").length - 1]).toEqual([0, 4])
+    expect(err).toBe(
+      "warning: 192.0.2.5 is allowed by permanent 192.0.2.0/28 too, and stays so after that\n" +
+        "warning: 192.0.2.0/28 is allowed by permanent 192.0.2.0/28 too, and stays so after that\n",
+    )
+    expect((await world().run("allow 192.0.2.5 --ttl 1h --quiet")).err).toBe("")
+  })
+
   describe("--dry-run", () => {
     test("says what would be done, and does nothing", async () => {
       await world().do("allow 203.0.113.7")
@@ -272,7 +285,7 @@ throughBothGates((world) => {
       expect(await world().run("allow 203.0.113.7 203.0.113.8 --ttl 8h --dry-run")).toEqual({
         code: 0,
         out: "would have allowed 203.0.113.7 for 8h\nwould have allowed 203.0.113.8 for 8h\n",
-        err: "",
+        err: "warning: 203.0.113.7 is allowed by permanent 203.0.113.7 too, and stays so after that\n",
       })
       expect(await world().state()).toEqual(before)
     })
