@@ -158,7 +158,7 @@ async function examineServer(env: CommandEnv, report: Report): Promise<boolean> 
         report(
           "database",
           "the database of the server does not work: decisions go on, changes fail",
-          "the server's log has the reason; make room on its disk, then ipgate status",
+          "the server's log has the reason: make room on its disk, or put its file back; then ipgate status",
         )
       }
       await gate.listTemporary({ limit: 1, offset: 0 })
