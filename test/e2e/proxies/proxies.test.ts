@@ -176,18 +176,20 @@ describe.each(chains)(
     })
 
     shows("kept alive", async () => {
+      // Among them may be those, closed by now, of a server that had the same port a minute ago.
       const before = connectionsTo(gate.asked)
+      const seen = new Set(before)
       await gate.holding(["127.0.0.1"], async () => {
         for (let round = 0; round < 10; round++) {
           expect(await ipv4()).toBe(200)
           expect(await ipv4({ method: "POST", body: "x" })).toBe(200)
           expect(await ipv4({ from: "127.0.0.2" })).toBe(refusal)
-          for (const connection of connectionsTo(gate.asked)) before.add(connection)
+          for (const connection of connectionsTo(gate.asked)) seen.add(connection)
         }
       })
       // Thirty questions. A proxy may have a connection for each of its threads.
-      expect(before.size).toBeGreaterThan(0)
-      expect(before.size).toBeLessThan(10)
+      expect(seen.size).toBeGreaterThan(0)
+      expect(seen.difference(before).size).toBeLessThan(10)
     })
 
     shows("revoked", async () => {
