@@ -29,15 +29,19 @@ export function isLocal(listen: ListenAddress): boolean {
   return address !== null && LOOPBACK.some((network) => network.contains(Network.of(address)))
 }
 
-const REACHABLE: Readonly<Record<string, string>> = {
-  "0.0.0.0": "127.0.0.1",
-  "::": "::1",
-  localhost: "127.0.0.1",
+/** The hosts that stand for every address of the machine, and the loopback that is one of them. */
+const EVERY_ADDRESS: ReadonlyMap<string, string> = new Map([
+  ["0.0.0.0", "127.0.0.1"],
+  ["::", "::1"],
+])
+
+export function isEveryAddress(hostname: string): boolean {
+  return EVERY_ADDRESS.has(hostname)
 }
 
 /** Where a host is found from this machine: a server on every address is on loopback too. */
 export function reachable(hostname: string): string {
-  return REACHABLE[hostname] ?? hostname
+  return hostname === "localhost" ? "127.0.0.1" : (EVERY_ADDRESS.get(hostname) ?? hostname)
 }
 
 /** How a client of this machine asks there; `null` if any port will do, because only the kernel knows which it was. */

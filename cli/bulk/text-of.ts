@@ -9,15 +9,15 @@ const NUL = "\0"
 export function textOf(bytes: Uint8Array, name: string): string {
   const text = decoded(bytes)
   if (text !== null && !text.includes(NUL)) return text
+  const line = text === null ? firstBadLine(bytes) : lineBreaks(text, 0, text.indexOf(NUL)) + 1
   if (text !== null || beginsAsUtf16(bytes)) {
-    const line = text === null ? 1 : lineBreaks(text, 0, text.indexOf(NUL)) + 1
     throw new UsageError(
       `${name} is not UTF-8 text: there is a byte of zero on line ${line}, as in UTF-16`,
       "save it as UTF-8; `iconv -f utf-16 -t utf-8` makes that of UTF-16",
     )
   }
   throw new UsageError(
-    `${name} is not UTF-8 text: the first byte that cannot be read is on line ${firstBadLine(bytes)}`,
+    `${name} is not UTF-8 text: the first byte that cannot be read is on line ${line}`,
     "save it as UTF-8; `iconv -f latin1 -t utf-8` makes that of Latin-1",
   )
 }

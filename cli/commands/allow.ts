@@ -4,7 +4,7 @@ import { Command } from "commander"
 import { formatDuration } from "../../src/core/duration.ts"
 import { explainReason } from "../../src/core/entry.ts"
 import { GateError } from "../../src/core/errors.ts"
-import type { Gate } from "../../src/core/gate.ts"
+import type { Gate, Match } from "../../src/core/gate.ts"
 import type { Network } from "../../src/core/network.ts"
 import { toTime } from "../../src/wire/answers.ts"
 import { type ChangeResult, eachTarget, reportChanges } from "../change-report.ts"
@@ -93,7 +93,7 @@ async function allow(
   const ip = network.toString()
   if (ttlSeconds === null) {
     const present = dryRun
-      ? await isListed(gate, network, "perm")
+      ? isListed((await gate.check(network)).matches, network, "perm")
       : await isConflict(gate.addPermanent(network))
     return present
       ? {
@@ -114,7 +114,8 @@ async function allow(
         }
   }
   if (dryRun) {
-    const result = (await isListed(gate, network, "temp")) ? "replaced" : "added"
+    const { matches } = await gate.check(network)
+    const result = isListed(matches, network, "temp") ? "replaced" : "added"
     return {
       ip,
       list: "temp",
@@ -122,7 +123,7 @@ async function allow(
       action: "add_temp",
       expires: null,
       line: `allowed ${ip} for ${formatDuration(ttlSeconds)}`,
-      ...(await permanentBeside(gate, network)),
+      ...permanentBeside(network, matches),
     }
   }
   const { result, expiresAt } = await gate.addTemporary({ network, ttlSeconds, reason })
@@ -134,22 +135,25 @@ async function allow(
     action: "add_temp",
     expires: toTime(expiresAt),
     line: `allowed ${ip} ${until}${result === "replaced" ? ", in place of the earlier lifetime" : ""}${reason === null ? "" : `: ${reason}`}`,
-    ...(await permanentBeside(gate, network)),
+    ...permanentBeside(network, await matchesNow(gate, network)),
+  }
+}
+
+/** What is done stays done where it cannot be asked what else lets the network in; then there is nothing to warn of. */
+async function matchesNow(gate: Gate, network: Network): Promise<readonly Match[]> {
+  try {
+    return (await gate.check(network)).matches
+  } catch (error) {
+    if (error instanceof GateError) return []
+    throw error
   }
 }
 
 /** A warning where a permanent entry lets the same addresses in: there the end of a lifetime ends nothing. */
-async function permanentBeside(gate: Gate, network: Network): Promise<Pick<ChangeResult, "warning">> {
-  try {
-    const { matches } = await gate.check(network)
-    const permanent = matches.find(({ list }) => list === "perm")
-    if (permanent === undefined) return {}
-    return { warning: `${network} is allowed by permanent ${permanent.ip} too, and stays so after that` }
-  } catch (error) {
-    // Only the remark is missing; what was asked for is done.
-    if (error instanceof GateError) return {}
-    throw error
-  }
+function permanentBeside(network: Network, matches: readonly Match[]): Pick<ChangeResult, "warning"> {
+  const permanent = matches.find(({ list }) => list === "perm")
+  if (permanent === undefined) return {}
+  return { warning: `${network} is allowed by permanent ${permanent.ip} too, and stays so after that` }
 }
 
 async function isConflict(addition: Promise<unknown>): Promise<boolean> {

@@ -66,7 +66,7 @@ async function* deny(
   try {
     for (const list of lists) {
       const removed = dryRun
-        ? await isListed(gate, network, list)
+        ? isListed((await gate.check(network)).matches, network, list)
         : (await removeFrom(gate, network, list, lists)) === "removed"
       if (removed) removedFrom.push(list)
     }

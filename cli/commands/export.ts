@@ -47,7 +47,7 @@ export function exportCommand(env: CommandEnv): Command {
       // What goes before the first entry. It waits for that, so that nothing is written when there is no gate.
       let first = format === "csv" ? `${COLUMNS.join(",")}\n` : format === "json" ? "[" : ""
       let written = 0
-      let withoutEnd = 0
+      let temporary = 0
       await env.withGate(async (gate) => {
         for await (const line of linesOfPieces(gate.export())) {
           const entry = toExported(line, now)
@@ -60,14 +60,14 @@ export function exportCommand(env: CommandEnv): Command {
           )
           first = ""
           written++
-          if (format === "values" && entry.list !== "perm") withoutEnd++
+          if (entry.list === "temp") temporary++
         }
         write(first + (format !== "json" ? "" : written === 0 ? "]\n" : "\n]\n"))
       })
       // Who has asked for the temporary ones by --temp knows what they are.
-      if (withoutEnd > 0 && wanted === null) {
+      if (format === "values" && wanted === null && temporary > 0) {
         env.out.warn(
-          `values has no lifetimes, and ${withoutEnd} of these are temporary: an import lets them in for good unless it has --ttl; --perm leaves them out`,
+          `values has no lifetimes, and ${temporary} of these are temporary: an import lets them in for good unless it has --ttl; --perm leaves them out`,
         )
       }
     })

@@ -3,7 +3,7 @@
 import { Command, Option } from "commander"
 import { explainReason } from "../../src/core/entry.ts"
 import type { ImportCounts } from "../../src/core/gate.ts"
-import { explainRemovals } from "../../src/core/pruning.ts"
+import { tooManyRemovals } from "../../src/core/too-many-removals.ts"
 import { BULK_FORMATS, type BulkFormat, formatOf } from "../bulk/bulk-format.ts"
 import { compare } from "../bulk/compare.ts"
 import { mustFit } from "../bulk/must-fit.ts"
@@ -116,9 +116,9 @@ export function importCommand(env: CommandEnv): Command {
         return { counts: await progress.during(written, `writing ${count} entries`), lines: [] }
       })
       progress.clear()
-      const tooMany = prune === null || !options.dryRun ? null : explainRemovals(counts.removed, prune)
-      if (tooMany === null || !env.out.isJson) report(env, counts, lines, options.dryRun === true)
-      if (tooMany !== null) throw tooMany
+      const refusal = prune === null || !options.dryRun ? null : tooManyRemovals(counts.removed, prune)
+      if (refusal === null || !env.out.isJson) report(env, counts, lines, options.dryRun === true)
+      if (refusal !== null) throw refusal
     })
 }
 

@@ -6,12 +6,11 @@ import type { Config } from "../../src/config/config.ts"
 import { DEFAULT_LISTEN } from "../../src/config/keys.ts"
 import { GateError } from "../../src/core/errors.ts"
 import type { Gate } from "../../src/core/gate.ts"
-import { reachable } from "../../src/listen-address.ts"
+import { formatListenAddress, reachable } from "../../src/listen-address.ts"
 import { TokenError } from "../../src/token-file.ts"
 import { STATUS_PATH } from "../../src/wire/paths.ts"
 import { clientToken } from "../client-token.ts"
 import type { CommandEnv } from "../command-env.ts"
-import { hostAndPort } from "../proxy/where.ts"
 import type { Finding, FindingCode } from "./finding.ts"
 import { type Answer, ask, type Target } from "./raw-request.ts"
 
@@ -206,10 +205,7 @@ async function examineServerClock({ process }: CommandEnv, config: Config, repor
 }
 
 async function examineListeners({ listen, server }: Config, report: Report): Promise<void> {
-  const all = listen.map((address) => ({
-    address,
-    text: address.kind === "unix" ? `unix:${address.path}` : hostAndPort(address),
-  }))
+  const all = listen.map((address) => ({ address, text: formatListenAddress(address) }))
   // Whoever has set nothing and asks a server elsewhere has none here.
   if (server !== DEFAULT_LISTEN && all.every(({ text }) => text === DEFAULT_LISTEN)) return
   for (const { address, text } of all) {

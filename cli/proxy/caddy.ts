@@ -1,12 +1,12 @@
 // The configuration of Caddy: a Caddyfile.
 
+import { formatListenAddress } from "../../src/listen-address.ts"
 import type { Correction, Installation, ProxyTemplate } from "./proxy-template.ts"
-import { hostAndPort } from "./where.ts"
 
 export const caddy: ProxyTemplate = { name: "caddy", asksUnixSockets: true, configuration, correction }
 
 function configuration({ listen, header }: Installation): string {
-  const upstream = listen.kind === "unix" ? `unix/${listen.path}` : hostAndPort(listen)
+  const upstream = listen.kind === "unix" ? `unix/${listen.path}` : formatListenAddress(listen)
   return `# Caddy in front of a site, with ipgate deciding who gets in. Caddy 2.6 or newer.
 # Copy it to /etc/caddy/Caddyfile, and change the name and the address of your site.
 

@@ -1,7 +1,7 @@
 // The configuration of HAProxy, and the Lua script that asks: HAProxy's own HTTP client, and nothing of a third party.
 
+import { formatListenAddress } from "../../src/listen-address.ts"
 import type { Correction, Installation, ProxyTemplate } from "./proxy-template.ts"
-import { hostAndPort } from "./where.ts"
 
 export const haproxy: ProxyTemplate = {
   name: "haproxy",
@@ -43,7 +43,7 @@ backend site
 
 function script({ listen, header }: Installation): string {
   const unix = listen.kind === "unix"
-  const host = unix ? "localhost" : hostAndPort(listen)
+  const host = unix ? "localhost" : formatListenAddress(listen)
   const destination = unix ? `\n    dst = "unix@${listen.path}",` : ""
   return `-- Asks ipgate about each request, for HAProxy 2.6 or newer. haproxy.cfg loads this file.
 

@@ -1,7 +1,7 @@
 // The configuration of nginx. For an installation that changes nothing it is docs/nginx.conf.
 
+import { formatListenAddress } from "../../src/listen-address.ts"
 import type { Correction, Installation, ProxyTemplate } from "./proxy-template.ts"
-import { hostAndPort } from "./where.ts"
 
 export const nginx: ProxyTemplate = { name: "nginx", asksUnixSockets: true, configuration, correction }
 
@@ -9,7 +9,7 @@ function configuration({ listen, header }: Installation): string {
   const server =
     listen.kind === "unix"
       ? `server unix:${listen.path};`
-      : `server ${hostAndPort(listen)};      # or: server unix:/run/ipgate/ipgate.sock;`
+      : `server ${formatListenAddress(listen)};      # or: server unix:/run/ipgate/ipgate.sock;`
   return `# nginx in front of a site, with ipgate deciding who gets in.
 # Copy it to /etc/nginx/conf.d/, and change server_name and the address of your site.
 

@@ -1,12 +1,12 @@
 // The configuration of Traefik: one file for its file provider.
 
+import { formatListenAddress } from "../../src/listen-address.ts"
 import type { Correction, Installation, ProxyTemplate } from "./proxy-template.ts"
-import { hostAndPort } from "./where.ts"
 
 export const traefik: ProxyTemplate = { name: "traefik", asksUnixSockets: false, configuration, correction }
 
 function configuration({ listen, header }: Installation): string {
-  const gate = listen.kind === "tcp" ? hostAndPort(listen) : ""
+  const gate = listen.kind === "tcp" ? formatListenAddress(listen) : ""
   return `# Traefik in front of a site, with ipgate deciding who gets in. Traefik 3.
 # Copy it to /etc/traefik/ipgate.yml, change the name and the address of your site, and start Traefik with
 #   traefik --entrypoints.web.address=:80 --providers.file.filename=/etc/traefik/ipgate.yml

@@ -3,14 +3,9 @@
 import type { Config } from "../../src/config/config.ts"
 import { Address } from "../../src/core/address.ts"
 import { Network } from "../../src/core/network.ts"
-import { reachable } from "../../src/listen-address.ts"
+import { formatListenAddress, isEveryAddress, reachable } from "../../src/listen-address.ts"
 import { UsageError } from "../exit.ts"
 import type { ListenAddress, ProxyTemplate } from "./proxy-template.ts"
-
-/** `127.0.0.1:8765` or `[::1]:8765` */
-export function hostAndPort({ hostname, port }: ListenAddress & { kind: "tcp" }): string {
-  return `${hostname.includes(":") ? `[${hostname}]` : hostname}:${port}`
-}
 
 /**
  * The first listener that the proxy can ask, as a client writes it: one that stands for every address of the machine
@@ -36,8 +31,6 @@ export function listenerFor({ name, asksUnixSockets }: ProxyTemplate, listen: re
   return { ...found, hostname: reachable(found.hostname) }
 }
 
-const EVERY_ADDRESS: readonly string[] = ["0.0.0.0", "::"]
-
 /** What the administrator has to know beside the configuration, or `null`. */
 export function caveat(listen: ListenAddress, { trustedProxies, listen: all }: Config): string | null {
   if (listen.kind === "unix") {
@@ -46,9 +39,9 @@ export function caveat(listen: ListenAddress, { trustedProxies, listen: all }: C
       : 'trusted_proxies does not hold "unix", so ipgate denies everybody whom this proxy names'
   }
   const address = Address.parse(listen.hostname)
-  const wide = all.some((one) => one.kind === "tcp" && EVERY_ADDRESS.includes(one.hostname))
+  const wide = all.some((one) => one.kind === "tcp" && isEveryAddress(one.hostname))
   if (wide) {
-    return `ipgate listens on every address: from another machine or a container, put the one that reaches it in place of ${hostAndPort(listen)}`
+    return `ipgate listens on every address: from another machine or a container, put the one that reaches it in place of ${formatListenAddress(listen)}`
   }
   // A proxy on this machine reaches an address of this machine from that same address.
   const trusted = address !== null && trustedProxies.networks.some((one) => one.contains(Network.of(address)))

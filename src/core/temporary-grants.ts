@@ -47,21 +47,6 @@ export class TemporaryGrants {
     return { wall: this.wallNow(), mono: this.clock.mono() }
   }
 
-  private wallNow(): number {
-    const wall = this.clock.wall()
-    if (wall < this.latest) this.keepEnded(this.latest)
-    this.latest = wall
-    return wall
-  }
-
-  /** Whoever asked until now was told that these have ended. */
-  private keepEnded(until: number): void {
-    this.wall.eachDue(until, (place) => {
-      this.mono.set(place, Number.NEGATIVE_INFINITY)
-      return true
-    })
-  }
-
   remove(place: number): void {
     if (this.counted !== null && !this.isActive(place)) this.counted.ended--
     this.networks.clear(place)
@@ -113,6 +98,21 @@ export class TemporaryGrants {
     return places.flatMap((place) => {
       const network = this.networks.at(place)
       return network === null ? [] : [{ network, expiresAt: this.expiresAt(place) }]
+    })
+  }
+
+  private wallNow(): number {
+    const wall = this.clock.wall()
+    if (wall < this.latest) this.keepEnded(this.latest)
+    this.latest = wall
+    return wall
+  }
+
+  /** Whoever asked until now was told that these have ended. */
+  private keepEnded(until: number): void {
+    this.wall.eachDue(until, (place) => {
+      this.mono.set(place, Number.NEGATIVE_INFINITY)
+      return true
     })
   }
 

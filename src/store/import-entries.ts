@@ -1,6 +1,6 @@
 // Writes a whole bulk of entries in one transaction, with an audit row for each change.
 
-import { explainRemovals } from "../core/pruning.ts"
+import { tooManyRemovals } from "../core/too-many-removals.ts"
 import { Bulk } from "./bulk.ts"
 import type { Connection, Result, Statement } from "./connection.ts"
 import { entryKey } from "./entry-key.ts"
@@ -51,8 +51,8 @@ function prune(connection: Connection, bulk: Bulk, options: ImportOptions): Sort
       if (!bulk.hasPermanent(network)) removed.add(network)
     })
   })
-  const tooMany = explainRemovals(removed.length, prune)
-  if (tooMany !== null) throw tooMany
+  const refusal = tooManyRemovals(removed.length, prune)
+  if (refusal !== null) throw refusal
   for (const networks of tidily(removed.batches(BATCH))) {
     run(connection, removePermanentKeys(networks.map(hexKey), options))
   }

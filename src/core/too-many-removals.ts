@@ -3,7 +3,7 @@
 import { GateError } from "./errors.ts"
 
 /** Why an import that would remove so many is refused, as an `invalid`; `null` if it may. */
-export function explainRemovals(
+export function tooManyRemovals(
   removals: number,
   { maxRemovals }: { readonly maxRemovals: number },
 ): GateError | null {
